@@ -130,7 +130,7 @@ fn measured<'s, 'l: 's>(
     measured
 }
 
-/// The effects of the choices on what the background traffic of some of the lines delivers, against the first arm.
+/// The effects of the choices on the delivery of the background traffic of some of the lines, against the first arm.
 fn background<'s, 'l: 's>(
     seen: impl Iterator<Item = &'s Seen<'l>> + Clone,
     in_force: &[InForce<'_>],

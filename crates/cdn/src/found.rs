@@ -53,16 +53,16 @@ pub struct Real {
     pub downloads: u64,
     /// The number of complete downloads.
     pub whole: u64,
-    /// How often a connection of the server was inspected and had a controller.
+    /// The number of inspections in which a connection of the server had a controller.
     pub looks: u64,
-    /// How often that controller was not the one in force for its client.
+    /// The number of inspections in which that controller was not the one in force for its client.
     pub others: u64,
     /// The first such case, in words.
     pub first_other: Option<String>,
     /// The numbers of connections to which the program in the kernel gave a controller, and for which the kernel refused
     /// it.
     pub assigned: [u64; 2],
-    /// Whether the machine kept up. If it did not, the other results are invalid.
+    /// The state of the machine. If it did not keep up, the other results are invalid.
     pub machine: Machine,
 }
 
@@ -100,8 +100,8 @@ pub struct OfNetwork {
     pub rule: [String; 2],
     /// For each choice in force: the effects against the first arm, in the order of [`MEASURES`].
     pub changes: Vec<Vec<Option<f64>>>,
-    /// For each choice in force: the effect on what the background traffic delivers, against the first arm. `None` without
-    /// such traffic.
+    /// For each choice in force: the effect on the bytes that the background traffic delivers, against the first arm.
+    /// `None` without such traffic.
     pub background: Vec<Option<f64>>,
 }
 
@@ -140,7 +140,7 @@ impl OfNetwork {
     }
 }
 
-/// The same from the effects of all choices against the first arm.
+/// Like [`OfNetwork::of_best`], from the effects of all choices against the first arm.
 pub(crate) fn of_best(changes: &[Vec<Option<f64>>], choice: usize) -> Option<f64> {
     let throughput = |choice: usize| changes.get(choice)?.first().copied().flatten();
     // The last choice is the policy and not an arm.

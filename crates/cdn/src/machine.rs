@@ -6,8 +6,8 @@ use record::Validity;
 use serde::Serialize;
 use tables::numbers::percent;
 
-/// If processors are busy for a greater share of a second, servers and clients wait for a processor. Such a wait is not
-/// a property of a path.
+/// The share of a second above which the processors count as full: servers and clients then wait for a processor,
+/// which is not a property of a path.
 pub const FULL: f64 = 0.95;
 
 /// The greatest share of such seconds while downloads begin. A mean does not show them. For example, processors were
@@ -27,7 +27,7 @@ pub fn load() -> Option<f64> {
     linux::machine::load().map(|load| load / processors as f64)
 }
 
-/// Why a run should not begin at this load. `None` if it should.
+/// The reason not to begin a run at this load. `None` if there is none.
 pub fn busy(load: Option<f64>) -> Option<String> {
     let load = load.filter(|load| *load > MOST_LOAD)?;
     Some(format!(
@@ -43,10 +43,10 @@ pub struct Machine {
     pub passes: Vec<OfPass>,
     /// The load average per processor before the first pass. `None` if the system does not tell it.
     pub load: Option<f64>,
-    /// Whether all values are within their bounds.
+    /// True if all values are within their bounds.
     #[serde(rename = "trusted")]
     pub is_trusted: bool,
-    /// If not, which values are outside, in a sentence each.
+    /// The values outside their bounds, in a sentence each.
     pub reason: Option<String>,
 }
 
@@ -55,7 +55,7 @@ pub struct Machine {
 pub struct OfPass {
     /// The name of the choice in force.
     pub name: String,
-    /// Whether the emulated paths were as specified.
+    /// The validity of the emulated paths.
     pub validity: Validity,
     /// The share of the time in which processors were busy while downloads began. `None` if the system does not tell it.
     pub busy_share: Option<f64>,
@@ -105,7 +105,7 @@ impl Machine {
         ))
     }
 
-    /// How near the values came to their bounds.
+    /// The values and their bounds in words.
     pub fn words(&self) -> String {
         let most = |of: fn(&OfPass) -> Option<f64>| {
             let of_passes = self.passes.iter().filter_map(of).reduce(f64::max);
@@ -165,7 +165,7 @@ mod tests {
         ] {
             assert!(words.contains(part), "{words}");
         }
-        // Unknown values do not count against the machine.
+        // Unknown values are accepted.
         assert!(Machine::of(Vec::new(), None).is_trusted);
         for (passes, load, part) in [
             (

@@ -123,7 +123,7 @@ mod tests {
     use crate::line::When;
     use crate::spec::Spec;
 
-    /// One line fetches 8 kB now and then, beside 1 MB that somebody else sends.
+    /// One line fetches 8 kB now and then, beside 1 MB of background traffic.
     const TEXT: &str = r#"
         name = "one"
         duration = "20s"

@@ -188,7 +188,7 @@ fn read(said: Said, directory: &Path) -> Result<Spec, DocumentError> {
     })
 }
 
-/// Checks that an arm has only a controller and its settings. The traffic says what is sent when.
+/// Checks that an arm has only a controller and its settings. The traffic determines the data.
 fn check_arm(arm: &FlowSpec, earlier: &[FlowSpec]) -> Result<(), DocumentError> {
     let settings = FlowSpec {
         bbr1: arm.bbr1,

@@ -82,7 +82,7 @@ fn tables(found: &Found) -> Vec<(&'static str, Table)> {
     tables
 }
 
-/// Why no results are shown: in real time, the machine may not have kept up.
+/// The reason why no results are shown: in real time, the machine may not have kept up.
 fn warning(found: &Found) -> Option<String> {
     found.real.as_ref()?.machine.warning()
 }

@@ -1,4 +1,4 @@
-//! A command-line program of Fullpipe, as people and scripts meet it.
+//! The common parts of Fullpipe's command-line programs.
 //!
 //! [`main`] reads the arguments and ends the process: each failure is one line and an [exit code](failure::Failure), and
 //! [Ctrl-C](interrupt) ends every command. Results go to stdout and everything else to stderr ([`output`]), with

@@ -11,8 +11,8 @@ use signal_hook::consts::SIGXFSZ;
 use crate::failure::Failure;
 use crate::{output, usage};
 
-/// A first argument with which the program starts itself, and what it runs with the other arguments. It is neither
-/// listed nor suggested.
+/// A first argument with which the program starts itself, and the function that gets the other arguments. It is
+/// neither listed nor suggested.
 pub type Own = (&'static str, fn(Skip<ArgsOs>) -> ExitCode);
 
 /// Reads the arguments, runs the command, and prints its failure as one line. `option_meant` is as in [`usage::answer`].

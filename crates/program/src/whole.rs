@@ -1,4 +1,4 @@
-//! Files that users name: written as a whole or not at all, or written to if they are no regular files.
+//! Files at paths of users: regular files are written completely or not at all, others are written to.
 
 use std::ffi::OsStr;
 use std::fs::{self, File, Metadata};
@@ -14,16 +14,16 @@ use crate::failure::Failure;
 
 /// The most links in a chain that are followed (Linux `MAXSYMLINKS`).
 const MOST_LINKS: usize = 40;
-/// The open descriptors of processes, whatever they lead to.
+/// The directories of open descriptors.
 const DESCRIPTORS: [&str; 4] = ["/dev/fd", "/dev/stdout", "/dev/stderr", "/proc"];
 
-/// Writes the whole file or nothing, as [`files::write`] does. A link stays, and its target is replaced. What is no regular
-/// file, such as a pipe or `/dev/stdout`, is written to, and nothing replaces it.
+/// Writes the file completely or not at all, as [`files::write`] does. A link stays, and its target is replaced.
+/// Anything but a regular file, such as a pipe or `/dev/stdout`, is written to and not replaced.
 pub fn write(path: &Path, contents: &[u8]) -> Result<(), Failure> {
     write_for(path, contents, Readers::Everybody)
 }
 
-/// The same, but only its owner can read a new file.
+/// Like [`write()`], but only its owner can read a new file.
 pub fn write_own(path: &Path, contents: &[u8]) -> Result<(), Failure> {
     write_for(path, contents, Readers::Owner)
 }
@@ -41,7 +41,7 @@ pub fn write_beside(path: &Path, contents: &[u8]) -> Result<PathBuf, Failure> {
     write_numbered(path, contents, Readers::Everybody, |_| Ok(()))
 }
 
-/// Writes the content of the file under such a name, too, with the owner, group and mode of the file.
+/// Like [`write_beside`], but with the owner, group and mode of the file at `path`.
 pub fn keep_beside(path: &Path, contents: &[u8]) -> Result<PathBuf, Failure> {
     let old = fs::metadata(path).map_err(|error| cannot_write(path, &error))?;
     write_numbered(path, contents, Readers::Owner, |file| file.take_after(&old))
@@ -132,7 +132,7 @@ pub fn make_directory(option: &str, directory: &Path) -> Result<(), Failure> {
         .map_err(|error| Failure::usage(format_args!("{option} {}: {error}", directory.display())))
 }
 
-/// Whether the path names an open descriptor, a device, a pipe or a socket.
+/// True if the path names an open descriptor, a device, a pipe or a socket.
 fn is_written_directly(path: &Path) -> bool {
     let is_other = |about: Metadata| !about.is_file() && !about.is_dir();
     DESCRIPTORS.iter().any(|of| path.starts_with(of)) || fs::metadata(path).is_ok_and(is_other)

@@ -1,4 +1,4 @@
-//! Fullpipe's lab book: what it says about BBR and about itself, measured again.
+//! Fullpipe's lab book: its statements about BBR and about itself, measured again.
 //!
 //! [`claims`] judges published statements about BBR, and [`figures`] draws published figures. Both run [studies](study):
 //! scenario files that are built in. [`calibrate`] compares a set of scenarios on two engines. The program

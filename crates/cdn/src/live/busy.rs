@@ -41,7 +41,7 @@ impl Busy {
         (self.last, self.looked) = (now, at);
     }
 
-    /// The share of the time in which the processors were busy. `None` if the system does not tell it.
+    /// The share of the time in which the processors were busy. `None` if the system does not report it.
     pub fn share(&self) -> Option<f64> {
         busy(self.last, self.begin)
     }

@@ -61,7 +61,7 @@ pub struct Live<'s> {
     lines: Vec<Line>,
 }
 
-/// Why this machine cannot run one. `None` if it can.
+/// The reason why this machine cannot run one. `None` if it can.
 pub fn lacking() -> Option<String> {
     let required = kernel::check_steering().into_iter().find_map(|required| {
         let lack = required.lack?;
@@ -84,8 +84,8 @@ pub fn lacking() -> Option<String> {
 ///
 /// # Errors
 ///
-/// Somebody else could put another directory there, or the path cannot be written into a configuration of nginx and into a
-/// script of a shell.
+/// Another user could replace the directory, or the path cannot be written into a configuration of nginx and into a
+/// shell script.
 pub fn way(directory: &Path) -> Result<PathBuf, LabError> {
     let wrong = |error| LabError::file(directory, error);
     let way = others::own_way(directory).map_err(wrong)?;
@@ -156,8 +156,8 @@ impl<'s> Live<'s> {
         self.spec.arms.len() + 2
     }
 
-    /// Runs all passes, makes the policy from the study, and compares both with the truth. The study's data, the policy and
-    /// curl's reports go to the directory. `init` says how this program is started as the first process of a command.
+    /// Runs all passes, makes the policy from the study, and compares both with the truth. The study's data, the
+    /// policy and curl's reports go to the directory. `init` starts this program as the first process of a command.
     /// `tell` is called with progress and problems.
     ///
     /// # Errors
@@ -331,7 +331,7 @@ mod tests {
             assert!(error.contains("give another directory"), "{error}");
         }
         assert!(way(&path("a b/c")).unwrap().ends_with("a b/c"));
-        // The end of a link counts.
+        // The directory's resolved path counts.
         fs::create_dir(path("$a")).unwrap();
         symlink("$a", path("link")).unwrap();
         way(&path("link/b")).unwrap_err();

@@ -142,7 +142,7 @@ impl Looks {
 }
 
 impl Stage<'_> {
-    /// Fetches everything once. `is_right` says whether a line's connections may have this controller.
+    /// Fetches everything once. `is_right` is true if a line's connections may have this controller.
     pub fn pass(
         &self,
         name: &str,
@@ -217,7 +217,7 @@ impl Stage<'_> {
         Ok(self.network.near.overflows()? + self.network.far.overflows()?)
     }
 
-    /// Whether the emulated paths were as specified.
+    /// The validity of the emulated paths.
     fn validity(&self, ways: &[TunCounters], overflows: u64) -> Validity {
         let sum = |of: fn(&TunCounters) -> u64| ways.iter().map(of).sum::<u64>();
         let written = sum(|way| way.written_packets);

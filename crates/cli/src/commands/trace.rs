@@ -126,7 +126,7 @@ impl Options {
     }
 }
 
-/// One name of the file, however it is given.
+/// The absolute path of the file, however it is given.
 fn absolute(file: &Path) -> PathBuf {
     let file = whole::linked(file);
     let directory = fs::canonicalize(files::parent(&file)).unwrap_or_default();
@@ -172,7 +172,7 @@ pub fn read(
     Ok(trace)
 }
 
-/// Why this file is no capture, with the command that takes it, if there is one.
+/// The reason why this file is no capture, with the command that takes it, if there is one.
 fn no_capture(file: &Path) -> String {
     // A pipe has been read, and would be waited for.
     let is_small = fs::metadata(file).is_ok_and(|of| of.is_file() && of.len() <= MAX_FILE_BYTES);

@@ -16,16 +16,17 @@ use trace::Opened;
 /// The name for stdin.
 const STDIN: &str = "-";
 
-/// The interval of checks whether the user has ended the command, while a pipe is silent: 0.1 s.
+/// The interval of checks for an end of the command while a pipe is silent: 0.1 s.
 const WAIT: Timespec = Timespec {
     tv_sec: 0,
     tv_nsec: 100_000_000,
 };
 
-/// The files that the program has open besides.
+/// The number of other files that the program has open.
 const OTHERS: u64 = 32;
 
-/// Raises the number of files that may be open at once as far as the system allows it. Returns how many the caller may open.
+/// Raises the limit of open files as far as the system allows it. Returns the number of files that the caller may
+/// open.
 pub fn raise_limit() -> u64 {
     let limit = getrlimit(Resource::Nofile);
     let most = Rlimit {
@@ -78,7 +79,7 @@ pub fn name(path: &Path) -> String {
 /// A reader that ends when the user ends the command.
 struct Stream<'c> {
     file: File,
-    /// Whether it may be silent for long.
+    /// True if it may be silent for long.
     may_be_silent: bool,
     cancel: &'c Cancel,
 }

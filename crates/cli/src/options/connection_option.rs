@@ -7,7 +7,7 @@ use studies::diagnose::{named, untellable};
 use tables::numbers::count;
 use trace::{Direction, FlowSummary, Summary};
 
-/// So many connections are named instead of one that is not there.
+/// The most connections that are listed if the requested one does not exist.
 const NAMED: usize = 5;
 
 /// An end of a connection.
@@ -40,7 +40,7 @@ pub fn direction(summary: &Summary, end: Option<SocketAddr>) -> Result<Direction
     found.ok_or_else(|| Failure::failed(untellable(summary, is_wanted)))
 }
 
-/// Which connections there are instead.
+/// The existing connections, in words.
 fn others(mut flows: Vec<&FlowSummary>) -> String {
     flows.sort_by_key(|flow| u64::MAX - flow.sent_bytes);
     let mut names: Vec<String> = flows.iter().take(NAMED).map(|flow| named(flow)).collect();

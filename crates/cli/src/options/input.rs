@@ -13,7 +13,7 @@ use text::TextError;
 
 use crate::options::other_file::{self, FIRST};
 
-/// The most characters of a reason that are printed.
+/// The maximum length of a reason, in characters.
 const LONGEST: usize = 500;
 
 /// The text of a file, or of stdin for `-`.
@@ -28,7 +28,7 @@ pub struct Input {
 }
 
 impl Input {
-    /// Reads `file`, which is to be one of this command.
+    /// Reads `file`, which should belong to this command.
     ///
     /// # Errors
     ///
@@ -67,8 +67,8 @@ impl Input {
         })
     }
 
-    /// The failure for invalid content. The reason may repeat a part of the content, which is shortened if it is long. If the
-    /// file is one of another command, that is the reason.
+    /// The failure for invalid content. The reason may repeat a part of the content, which is shortened if it is long.
+    /// For a file of another command, the reason names that.
     pub fn wrong(&self, reason: impl Display) -> Failure {
         let other = other_file::told(&self.text, self.command);
         let reason = other.unwrap_or_else(|| reason.to_string());
@@ -80,7 +80,7 @@ impl Input {
     }
 }
 
-/// Why there is no text.
+/// The reason why there is no text.
 enum Unread {
     Text(TextError),
     /// It is a file of another command.
@@ -97,7 +97,7 @@ fn read_text(mut from: impl Read) -> Result<String, Unread> {
     text::read(first.chain(from), MAX_FILE_BYTES).map_err(Unread::Text)
 }
 
-/// Whether it is a named pipe, which may wait for a writer for ever. The pipe of a shell's `<(…)` has its writer.
+/// True for a named pipe, which may wait for a writer for ever. The pipe of a shell's `<(…)` has its writer.
 fn is_fifo(file: &Path) -> bool {
     let is_shells = file.starts_with("/dev/fd") || file.starts_with("/proc/self/fd");
     !is_shells && file.metadata().is_ok_and(|it| it.file_type().is_fifo())

@@ -17,7 +17,7 @@ pub fn read_text(path: &Path) -> io::Result<String> {
     text.map_err(|error| io::Error::new(ErrorKind::InvalidData, error))
 }
 
-/// Reads the file of a policy or a plan, whatever it has.
+/// Reads the file of a policy or a plan as bytes.
 pub fn read_bytes(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     regular::open(path)?
@@ -27,7 +27,7 @@ pub fn read_bytes(path: &Path) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Whether a policy's text is no longer than the maximum.
+/// Checks that a policy's text is no longer than the maximum.
 pub fn check_length(text: &[u8]) -> io::Result<()> {
     if text.len() as u64 <= LARGEST {
         return Ok(());

@@ -13,20 +13,19 @@ use transfer::Ticket;
 /// The environment variable for a ticket. Only the owner of a process can read its environment (proc(5), "environ").
 const VARIABLE: &str = "FULLPIPE_TICKET";
 
-/// A longer first line is not a ticket.
+/// The maximum length of a ticket's line in bytes.
 const LONGEST_LINE: u64 = 4096;
 
-/// A shorter word is the name of a file, because an address, a fingerprint and a secret do not fit into it.
+/// The minimum length of a word that may be a ticket. An address, a fingerprint and a secret do not fit into a shorter
+/// one.
 const SHORTEST_WORD: usize = 40;
 
-/// The ticket of `fullpipe send`, and the files among its words.
+/// Returns the ticket of `fullpipe send`, and the files among its words.
 ///
 /// A ticket among the words is removed from the list of processes: the command starts again without it. Otherwise the
 /// ticket is read from `file` (`-` is stdin), from the environment, or from stdin.
 ///
 /// # Errors
-///
-/// There is no ticket, or more than one, or it cannot be read.
 ///
 /// There is no ticket, or more than one, or it cannot be read.
 pub fn find(words: &[PathBuf], file: Option<&Path>) -> Result<(Ticket, Vec<PathBuf>), Failure> {

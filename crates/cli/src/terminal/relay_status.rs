@@ -1,4 +1,4 @@
-//! How a relay is doing, on a terminal.
+//! The status of a relay, on a terminal.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -11,19 +11,19 @@ use tables::numbers;
 use tables::numbers::count;
 use units::{Bytes, Rate};
 
-/// The present rate is that of this span.
+/// The span of the present rate.
 const SPAN: Duration = Duration::from_secs(1);
 
-/// Two lines that are drawn anew whenever they are told to.
+/// Two lines that are redrawn on request.
 pub struct RelayStatus {
-    // Dropped before the group that they are in, which then clears what is left of them.
+    // Dropped before the group of the lines, which then clears the rest.
     lines: [ProgressBar; 2],
     seen: VecDeque<(Instant, [u64; 2])>,
     bars: Bars,
 }
 
 impl RelayStatus {
-    /// The lines; they show nothing yet.
+    /// The lines, still empty.
     pub fn new() -> RelayStatus {
         let bars = Bars::default();
         RelayStatus {
@@ -33,7 +33,7 @@ impl RelayStatus {
         }
     }
 
-    /// Shows how things stand.
+    /// Shows the present state.
     pub fn show(&mut self, relay: &Relay, now: Instant) {
         if !Bars::are_visible() {
             return;
@@ -58,13 +58,13 @@ impl RelayStatus {
         }
     }
 
-    /// Takes the lines away.
+    /// Removes the lines.
     pub fn clear(self) {
         drop(self.bars);
     }
 }
 
-/// What there is to say, in less than 80 columns as long as numbers are not very large.
+/// The text of the lines, below 80 columns unless numbers are very large.
 fn lines(counters: &RelayCounters, queued: Queued, rates: [Rate; 2]) -> [String; 2] {
     let direction = |name: &str, one: &DirectionCounters, rate| {
         let (packets, bytes) = (one.delivered_packets, Bytes::new(one.delivered_bytes));

@@ -42,7 +42,7 @@ const PAGES: [(&str, &str); 6] = [
     ),
 ];
 
-/// Makes a page; nothing if this machine cannot.
+/// Makes a page; `None` if this machine cannot.
 fn make(directory: &Path, command: &str, page: &str) -> Option<PathBuf> {
     let (status, _, stderr) = Running::start(directory, command.split(' ')).finish();
     if command.starts_with("shell") && status.code() == Some(125) {

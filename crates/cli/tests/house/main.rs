@@ -1,4 +1,4 @@
-//! What documents say about the house is true: its rooms and arrows, and the paths that they name.
+//! The documents about the code's structure are true: its rooms and arrows, and the paths that they name.
 
 mod circles;
 mod floors;
@@ -17,7 +17,7 @@ fn root() -> PathBuf {
     root.canonicalize().expect("the workspace is there")
 }
 
-/// What the file says.
+/// The content of the file.
 fn text(file: &Path) -> String {
     fs::read_to_string(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()))
 }

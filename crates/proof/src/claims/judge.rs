@@ -146,7 +146,7 @@ impl<'c> Judgement<'c> {
         Spread::of(values.collect::<Option<Vec<f64>>>()?)
     }
 
-    /// Whether the value differs without an established cause.
+    /// True if the value differs without an established cause.
     pub fn is_unexplained(&self) -> bool {
         self.verdict == Verdict::Differs && self.expectation.is_unexplained
     }

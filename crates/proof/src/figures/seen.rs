@@ -6,7 +6,7 @@ use record::{FlowSummary, PathSummary, Record};
 use studies::runs::{Amount, Finding, Findings, distinct};
 use tables::statistics;
 
-/// The field for whose values most figures have a curve each.
+/// The field by whose values most figures have their curves.
 pub const CONTROLLER: &str = "flow.controller";
 
 /// A run, with the values of the varying fields.

@@ -106,7 +106,7 @@ fn between(bounds: &[f64]) -> impl Iterator<Item = (f64, f64)> {
     bounds.iter().copied().zip(bounds.iter().copied().skip(1))
 }
 
-/// Whether a value is between two bounds, the upper one excluded.
+/// True if a value is between two bounds, the upper one excluded.
 fn is_in(value: f64, (from, to): (f64, f64)) -> bool {
     value >= from && value < to
 }

@@ -1,4 +1,4 @@
-//! The engines, and what observes connections without privileges.
+//! The engines, and unprivileged observation of connections.
 
 use std::io;
 use std::net::{Ipv4Addr, UdpSocket};
@@ -16,10 +16,10 @@ use super::finding::{Finding, by_root};
 const SHORT: &str = "name = \"doctor\"\nduration = \"200ms\"\npath = { rate = \"10mbit\", rtt = \"20ms\", buffer = \"1bdp\" }\n\
                      flow = [{ controller = \"bbr1\" }]\n";
 
-/// How long a packet over the loopback interface may take.
+/// The longest wait for a packet over the loopback interface.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// What needs no privilege.
+/// The parts that need no privilege.
 pub fn plain() -> Vec<Finding> {
     [sim(), quic(), watch()]
         .into_iter()
@@ -93,8 +93,8 @@ fn watch() -> Finding {
     }
 }
 
-/// The engine `linux`, and the shell: two network namespaces and a tunnel. If this process has no privileges, it enters a user
-/// namespace of its own and stays there.
+/// The engine `linux`, and the shell: two network namespaces and a tunnel. Without privileges, this process enters a
+/// user namespace of its own and stays there.
 pub fn linux() -> Finding {
     let name = "engine linux, shell";
     let made = linux::privilege::acquire()
@@ -109,7 +109,7 @@ pub fn linux() -> Finding {
     }
 }
 
-/// What to do about an error of namespaces or tunnels.
+/// The fix for an error of namespaces or tunnels.
 fn fix(error: &str) -> String {
     for (part, command) in [
         ("/dev/net/tun may not", "chmod 666 /dev/net/tun"),

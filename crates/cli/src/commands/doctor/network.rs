@@ -1,4 +1,4 @@
-//! What decides how exactly and how fast packets move in real time.
+//! The conditions for exact timing and fast packets in real time.
 
 use std::fs;
 use std::thread;
@@ -9,7 +9,7 @@ use tables::numbers;
 
 use super::finding::{Finding, by_root};
 
-/// So many waits, each of this length, show how late timers are.
+/// The number and the length of the waits that measure the lateness of timers.
 const WAITS: usize = 100;
 const WAIT: Duration = Duration::from_millis(1);
 
@@ -52,7 +52,7 @@ fn buffers() -> Finding {
     Finding::note(name, detail, by_root(&format!("sysctl -w {set}")))
 }
 
-/// Whether the kernel cuts large writes into datagrams.
+/// Segmentation: the kernel cuts large writes into datagrams.
 fn segments() -> Finding {
     let name = "UDP segmentation offload (GSO)";
     match most_segments() {
@@ -70,7 +70,7 @@ fn segments() -> Finding {
     }
 }
 
-/// How late timers are.
+/// The lateness of timers.
 fn timers() -> Finding {
     let name = "timers";
     let mut late: Vec<Duration> = (0..WAITS)
@@ -94,7 +94,7 @@ fn timers() -> Finding {
     )
 }
 
-/// What paces the kernel's connections.
+/// The pacing of the kernel's connections.
 fn pacing() -> Finding {
     let name = "pacing";
     match kernel::pacing() {
@@ -108,7 +108,7 @@ fn pacing() -> Finding {
     }
 }
 
-/// A processor each for the program and for the path.
+/// The processors: one each for the program and for the path.
 fn processors() -> Finding {
     let name = "processors";
     let count = thread::available_parallelism().map_or(1, std::num::NonZeroUsize::get);

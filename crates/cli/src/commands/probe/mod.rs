@@ -22,7 +22,7 @@ use crate::files::own_file::{self, OwnFile};
 use crate::options::address::resolve;
 use crate::options::input::Input;
 
-/// A greater number of rounds would be a mistake.
+/// The most rounds; more would be a mistake.
 const MOST: u64 = 100_000;
 
 /// The default number of rounds on paths.

@@ -66,7 +66,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     }
 }
 
-/// Warns if a policy is to explore but cannot.
+/// Warns about a policy that should explore but cannot.
 fn tell_of_explorers(policy: &Policy) {
     let mut rules = policy.rules.iter().filter_map(|rule| rule.explore);
     let is_asked = policy.explore.numerator() > 0 || rules.any(|share| share.numerator() > 0);

@@ -146,7 +146,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What is told at the end.
+/// The message at the end.
 fn last_words(assigned: u64, over: Option<&str>) -> String {
     let connections = numbers::count(assigned, "connection");
     let were = if assigned == 1 { "was" } else { "were" };
@@ -154,7 +154,7 @@ fn last_words(assigned: u64, over: Option<&str>) -> String {
     format!("{connections} {were} steered; {then}")
 }
 
-/// Whether lines can be appended to a file, which may not exist yet.
+/// Checks that lines can be appended to a file, which may not exist yet.
 fn can_append(path: &Path) -> io::Result<()> {
     if path.exists() {
         return regular::append_own(path).map(drop);

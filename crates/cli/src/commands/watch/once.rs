@@ -1,4 +1,4 @@
-//! One look, printed.
+//! One poll, printed.
 
 use fleet::{Column, Connection, Group, GroupBy, Limit, Moment};
 use program::failure::Failure;
@@ -14,7 +14,7 @@ use super::watching::Watching;
 use crate::terminal::connections::{share_remotes, some_of};
 use crate::terminal::groups::{HEADINGS, SPARE_HEADINGS, cells};
 
-/// The columns of a table: those that have values after one look.
+/// The columns of a table: those that have values after one poll.
 const COLUMNS: [Column; 16] = [
     Column::Local,
     Column::Remote,
@@ -45,7 +45,7 @@ const SPARE: [Column; 7] = [
     Column::State,
 ];
 
-/// Prints the last look. Returns whether stdout is still open.
+/// Prints the last poll. Returns whether stdout is still open.
 pub fn print(watching: &Watching, options: &Options) -> Result<bool, Failure> {
     let top = options.top.map_or(usize::MAX, usize::from);
     match options.group {
@@ -71,7 +71,7 @@ fn connections(
                 .map(|one| output::json_text(&fleet::json(&fields, &one.seen))),
         );
     }
-    // Empty columns are left out: rates, for example, need two looks.
+    // Empty columns are left out: rates, for example, need two polls.
     let is_known = |column: &Column| {
         column.tells(all.iter().copied()) && all.iter().any(|one| column.cell(one) != "–")
     };

@@ -15,12 +15,12 @@ use super::screen::{Chosen, Screen};
 use crate::terminal::connections::share_remotes;
 use crate::terminal::groups::{HEADINGS, SPARE_HEADINGS, cells};
 
-/// A sparkline that is shorter says nothing.
+/// The minimum and the maximum width of a sparkline, in characters.
 const SPARK: usize = 8;
 const MOST_SPARK: usize = 60;
 
-/// The columns that there is room for in their order, with their widths, and what is left for sparklines. Those that tell
-/// nothing of `all` have none; `shown` are the connections in sight.
+/// The columns that fit, in their order, with their widths, and the rest of the width for sparklines. Columns without
+/// information about `all` are left out; `shown` are the visible connections.
 fn columns(
     width: usize,
     sort: Column,
@@ -114,7 +114,7 @@ pub fn groups(
         .collect();
     screen.settle(&rows, usize::from(area.height).saturating_sub(1));
     let palette = screen.palette;
-    // Numbers have eight characters; the name, what is left.
+    // Numbers have eight characters; the name has the rest.
     let others = HEADINGS.len() - 1;
     let numbers = (usize::from(area.width).saturating_sub(12) / 9).min(others);
     let name = usize::from(area.width).saturating_sub(numbers * 9).min(60);
@@ -158,7 +158,7 @@ pub fn groups(
     show(frame, area, lines, screen);
 }
 
-/// The row of this place, marked if it is the chosen one.
+/// The row at this index, highlighted if it is selected.
 fn chosen(line: Line<'static>, place: usize, screen: &Screen) -> Line<'static> {
     if place == screen.row {
         line.patch_style(screen.palette.chosen())
@@ -186,7 +186,7 @@ fn joined(cells: impl Iterator<Item = (String, Style)>) -> Line<'static> {
     Line::from(spans)
 }
 
-/// The text in so many characters: what is too long loses its end, and says so.
+/// The text padded to this width, or shortened with a mark.
 fn aligned(text: &str, width: usize, is_left: bool) -> String {
     let length = text.chars().count();
     if length > width {
@@ -200,7 +200,7 @@ fn aligned(text: &str, width: usize, is_left: bool) -> String {
     }
 }
 
-/// What the connection sent and received in the last looks, in terms of its own largest.
+/// The bytes that the connection sent and received in the last polls, relative to its own maximum.
 fn sparkline(connection: &Connection, width: usize) -> String {
     const LEVELS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
     let history = connection.history();
