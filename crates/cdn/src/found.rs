@@ -30,7 +30,7 @@ pub struct Found {
     /// The study's verdict.
     pub verdict: String,
     /// For each arm but the first and each measure: the truth and the estimate over all networks.
-    pub measures: Vec<Told>,
+    pub measures: Vec<Estimate>,
     /// The results for each network.
     pub networks: Vec<OfNetwork>,
     /// The choices that can be in force everywhere: each arm alone, and last the policy.
@@ -68,7 +68,7 @@ pub struct Real {
 
 /// The truth and the study's estimate for one measure.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Told {
+pub struct Estimate {
     /// The measure.
     pub measure: Measure,
     /// The arm's controller. It is compared with the first arm's.
@@ -93,9 +93,9 @@ pub struct OfNetwork {
     /// The number of its lines.
     pub lines: usize,
     /// The throughput of large objects for each arm but the first.
-    pub throughput: Vec<Told>,
+    pub throughput: Vec<Estimate>,
     /// The time of objects below 10 kB for each arm but the first.
-    pub small: Vec<Told>,
+    pub small: Vec<Estimate>,
     /// The policy's rule for its lines, and the rule's controller.
     pub rule: [String; 2],
     /// For each choice in force: the effects against the first arm, in the order of [`MEASURES`].
@@ -131,7 +131,7 @@ pub struct Redraws {
 }
 
 /// A policy is near the best arm if its throughput is at most this share below it in each network.
-pub const NEAR: f64 = 0.03;
+pub const MAX_SHORTFALL: f64 = 0.03;
 
 impl OfNetwork {
     /// The relative difference between the throughput with a choice in force and with the best arm.

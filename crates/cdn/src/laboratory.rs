@@ -13,7 +13,7 @@ use rollout::study::{DataError, Given, GroupError, StudyError};
 use studies::runs::{Batch, BatchError, Findings, Plan};
 use units::Bytes;
 
-use crate::line::{Line, When};
+use crate::line::{Line, LineDraw};
 use crate::observed;
 use crate::spec::Spec;
 
@@ -125,9 +125,9 @@ impl Laboratory {
     /// The CDN is invalid.
     pub fn new(spec: Spec, place: &str) -> Result<Laboratory, LabError> {
         let (mut lines, mut counts) = (Vec::new(), Vec::new());
-        for when in [When::Study]
+        for when in [LineDraw::Study]
             .into_iter()
-            .chain((0..FRESH_DRAWS).map(When::Fresh))
+            .chain((0..FRESH_DRAWS).map(LineDraw::Fresh))
         {
             let drawn = spec.lines(when)?;
             counts.push(drawn.len());

@@ -43,7 +43,7 @@ mod truth;
 
 pub use found::Found;
 pub use laboratory::{LabError, Laboratory, Outcomes, Worlds};
-pub use line::{Line, Visit, When};
+pub use line::{Line, LineDraw, Visit};
 pub use live::Live;
 pub use machine::Machine;
 pub use proof::{POLICY, STUDY, SYSTEMS};

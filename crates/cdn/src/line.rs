@@ -16,7 +16,7 @@ const MAX_VISITS: u64 = 10_000;
 
 /// A draw of lines and objects. The draws are independent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum When {
+pub enum LineDraw {
     /// The draw for the study.
     Study,
     /// A later draw that the study has not seen, with its number. The policy is judged over it.
@@ -54,7 +54,7 @@ impl Spec {
     /// # Errors
     ///
     /// The path of a line is invalid.
-    pub fn lines(&self, when: When) -> Result<Vec<Line>, DocumentError> {
+    pub fn lines(&self, when: LineDraw) -> Result<Vec<Line>, DocumentError> {
         let mut lines = Vec::new();
         for (index, network) in self.networks.iter().enumerate() {
             for place in 0..network.lines {
@@ -73,11 +73,11 @@ impl Spec {
         network: &Network,
         index: usize,
         place: u64,
-        when: When,
+        when: LineDraw,
     ) -> Result<Line, DocumentError> {
         let (drawn, when) = match when {
-            When::Study => (self.seed, "study"),
-            When::Fresh(draw) => (derive_seed(self.seed, &[("lines", "fresh")], draw), "fresh"),
+            LineDraw::Study => (self.seed, "study"),
+            LineDraw::Fresh(draw) => (derive_seed(self.seed, &[("lines", "fresh")], draw), "fresh"),
         };
         let base = network.access.scenario(&network.base, drawn, place);
         let mut base = base.map_err(of_background)?;

@@ -12,10 +12,10 @@ use indicatif::{MultiProgress, ProgressBar, ProgressState, ProgressStyle};
 use crate::output;
 
 /// The interval at which bars are redrawn.
-const TICK: Duration = Duration::from_millis(100);
+const REDRAW_INTERVAL: Duration = Duration::from_millis(100);
 
 /// The length of a bar that shows a share.
-pub const FULL: u64 = 10_000;
+pub const FULL_LENGTH: u64 = 10_000;
 
 /// The maximum length of a name; a longer one would leave no room for the rest of the line.
 const MAX_NAME: usize = 24;
@@ -24,7 +24,7 @@ const MAX_NAME: usize = 24;
 const MIN_BAR: usize = 6;
 
 /// `" 100%"` and the spaces around it.
-const PERCENT: usize = 7;
+const PERCENT_WIDTH: usize = 7;
 
 /// The number of columns if the width is unknown.
 const USUAL_COLUMNS: usize = 80;
@@ -59,7 +59,7 @@ impl Bars {
     ) -> ProgressBar {
         let widest = self.widest.clone();
         let name = shorten(name, MAX_NAME.min(columns() / 4));
-        let taken = name.chars().count() + MIN_BAR + PERCENT;
+        let taken = name.chars().count() + MIN_BAR + PERCENT_WIDTH;
         let live = move |state: &ProgressState, out: &mut dyn Write| {
             let room = columns().saturating_sub(taken);
             let text = fitting(&live(state), room);
@@ -78,7 +78,7 @@ impl Bars {
         let bar = self.group.add(bar);
         // The bar panics without its thread. It then moves only when there is progress.
         if lab::are_granted(1).is_ok() {
-            bar.enable_steady_tick(TICK);
+            bar.enable_steady_tick(REDRAW_INTERVAL);
         }
         bar
     }

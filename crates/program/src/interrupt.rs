@@ -12,7 +12,7 @@ use tokio::time::sleep;
 use crate::failure::Failure;
 
 /// The time for connections to inform their peers after an interruption.
-pub const FAREWELL: Duration = Duration::from_millis(200);
+pub const FAREWELL_TIME: Duration = Duration::from_millis(200);
 
 /// The runtime for a command's work.
 pub fn runtime() -> Result<Runtime, Failure> {
@@ -52,7 +52,7 @@ pub fn run(work: impl Future<Output = Result<(), Failure>>, advice: &str) -> Res
             outcome = work => return outcome,
             () = interrupt.wait() => {}
         }
-        sleep(FAREWELL).await;
+        sleep(FAREWELL_TIME).await;
         Err(Failure::interrupted(advice))
     });
     // A thread that is still reading a large file must not delay the end.

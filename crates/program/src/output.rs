@@ -11,7 +11,7 @@ use serde_json::ser::Formatter;
 use crate::failure::Failure;
 
 /// The most failed runs that are listed.
-const NAMED: usize = 10;
+const MAX_LISTED: usize = 10;
 
 /// Prints a result and a newline to stdout at once, so that a pipe's reader sees it while the command still runs.
 ///
@@ -67,7 +67,7 @@ pub fn show<J: Serialize>(
 
 /// Lists the failures, up to a maximum.
 pub fn failed(reasons: impl IntoIterator<Item = impl Display>) {
-    for reason in reasons.into_iter().take(NAMED) {
+    for reason in reasons.into_iter().take(MAX_LISTED) {
         note(format_args!("failed: {reason}"));
     }
 }

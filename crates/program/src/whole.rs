@@ -13,7 +13,7 @@ use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use crate::failure::Failure;
 
 /// The most links in a chain that are followed (Linux `MAXSYMLINKS`).
-const MOST_LINKS: usize = 40;
+const MAX_LINKS: usize = 40;
 /// The directories of open descriptors.
 const DESCRIPTORS: [&str; 4] = ["/dev/fd", "/dev/stdout", "/dev/stderr", "/proc"];
 
@@ -164,7 +164,7 @@ pub fn linked(path: &Path) -> PathBuf {
 fn last_link(path: &Path) -> PathBuf {
     let next = |at: &PathBuf| Some(parent(at).join(fs::read_link(at).ok()?));
     let ends = iter::successors(Some(path.to_owned()), next);
-    ends.take(1 + MOST_LINKS).last().unwrap_or_default()
+    ends.take(1 + MAX_LINKS).last().unwrap_or_default()
 }
 
 /// `NAME-NUMBER.EXTENSION` beside the file.

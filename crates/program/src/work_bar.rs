@@ -10,7 +10,7 @@ use studies::runs::{Event, Run, Work};
 use tables::numbers;
 use units::Duration;
 
-use crate::bars::{Bars, FULL, lock};
+use crate::bars::{Bars, FULL_LENGTH, lock};
 use crate::{human, output};
 
 /// The state of work, with its share of the whole.
@@ -44,7 +44,7 @@ impl<C: Course> WorkBar<C> {
 
     fn draw(&mut self, name: &str) {
         let (course, began) = (self.course.clone(), Instant::now());
-        self.bar = Some(self.bars.add(name, FULL, move |_| {
+        self.bar = Some(self.bars.add(name, FULL_LENGTH, move |_| {
             let (course, taken) = (lock(&course), began.elapsed());
             let left = human::rest(taken, course.share()).map(|left| format!("{left} left"));
             course.parts(taken.as_secs_f64(), left)
@@ -56,7 +56,7 @@ impl<C: Course> WorkBar<C> {
         let mut course = lock(&self.course);
         course.note(news);
         if let Some(bar) = &self.bar {
-            bar.set_position((course.share() * FULL as f64) as u64);
+            bar.set_position((course.share() * FULL_LENGTH as f64) as u64);
         }
     }
 }

@@ -39,12 +39,12 @@ use units::{Bytes, Duration};
 
 use crate::found::{Found, Real};
 use crate::laboratory::{LabError, systems};
-use crate::line::{Line, When};
+use crate::line::{Line, LineDraw};
 use crate::machine::{self, Machine};
 use crate::observed::drawn;
-use crate::proof::{KEEP, STUDY, SYSTEMS, policy, write};
+use crate::proof::{MAX_STUDY_BYTES, STUDY, SYSTEMS, policy, write};
 use crate::spec::{PORT, Spec};
-use crate::truth::{Seen, Truth, decide, read_policy};
+use crate::truth::{ObservedLine, Truth, decide, read_policy};
 use group::Group;
 use pass::{Force, Pass, Stage};
 
@@ -127,7 +127,7 @@ impl<'s> Live<'s> {
             let reason = format!("it has room for {} networks", paths::MAX_NETWORKS);
             return Err(cannot("network", &reason).into());
         }
-        let lines = spec.lines(When::Study)?;
+        let lines = spec.lines(LineDraw::Study)?;
         for line in &lines {
             let of_network = |error: DocumentError| error.item(line.network).within("network");
             if *line.host() != HostSpec::default() {
@@ -260,7 +260,7 @@ impl<'s> Live<'s> {
             systems: Some(systems(&directory.join(SYSTEMS))?),
             regions: None,
         };
-        let force = Force::study(Study::begin(place, KEEP, lookup, stage.init)?);
+        let force = Force::study(Study::begin(place, MAX_STUDY_BYTES, lookup, stage.init)?);
         let is_right =
             |line: &Line, has: &str| names.get(drawn(line, &key, &shares).1) == Some(&has);
         let studied = stage.pass("study", force, &is_right, tell)?;
@@ -271,13 +271,17 @@ impl<'s> Live<'s> {
     }
 
     /// Each line in each pass, as curl's reports show it.
-    fn seen(&self, passes: &[Pass]) -> Vec<Seen<'_>> {
-        let lines = self.lines.iter().enumerate().map(|(place, line)| Seen {
-            line,
-            arms: vec![Vec::new(); passes.len()],
-            background: passes.iter().map(|pass| pass.background[place]).collect(),
-        });
-        let mut lines: Vec<Seen<'_>> = lines.collect();
+    fn seen(&self, passes: &[Pass]) -> Vec<ObservedLine<'_>> {
+        let lines = self
+            .lines
+            .iter()
+            .enumerate()
+            .map(|(place, line)| ObservedLine {
+                line,
+                arms: vec![Vec::new(); passes.len()],
+                background: passes.iter().map(|pass| pass.background[place]).collect(),
+            });
+        let mut lines: Vec<ObservedLine<'_>> = lines.collect();
         for (arm, pass) in passes.iter().enumerate() {
             for download in &pass.downloads {
                 let Some(seen) = lines.get_mut(download.line()) else {

@@ -30,7 +30,7 @@ const SCENARIO: &str = "scenario.toml";
 const SUMMARY: &str = "summary.json";
 
 /// The shortest useful run.
-const SHORTEST: Duration = Duration::from_secs(1);
+const MIN_DURATION: Duration = Duration::from_secs(1);
 
 /// Recommend a congestion controller for a path
 #[derive(Debug, Args)]
@@ -297,9 +297,9 @@ fn known(from: &Path) -> Result<(RangedPath, Input), Failure> {
 /// The length of a run: long enough for the start of two flows and a measurement.
 fn length(text: &str) -> Result<Duration, String> {
     let span = usage::positive_time(text)?;
-    if span < SHORTEST {
+    if span < MIN_DURATION {
         return Err(format!(
-            "too short for flows to start and to be measured; give {SHORTEST} or more"
+            "too short for flows to start and to be measured; give {MIN_DURATION} or more"
         ));
     }
     Ok(span)

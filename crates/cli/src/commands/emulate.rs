@@ -16,7 +16,7 @@ use crate::terminal::relay_report::{table, told, warning};
 use crate::terminal::relay_status::RelayStatus;
 
 /// The interval at which the status is redrawn.
-const TICK: Duration = Duration::from_millis(100);
+const REDRAW_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Put an emulated path in front of a UDP server, until Ctrl-C
 #[derive(Debug, Args)]
@@ -91,7 +91,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
 /// Shows the state of the relay until the user ends the command.
 async fn watch(relay: &Relay, interrupt: &mut Interrupt) {
     let mut status = RelayStatus::new();
-    let mut ticks = tokio::time::interval(TICK);
+    let mut ticks = tokio::time::interval(REDRAW_INTERVAL);
     loop {
         tokio::select! {
             () = interrupt.wait() => break,

@@ -17,13 +17,13 @@ use trace::Opened;
 const STDIN: &str = "-";
 
 /// The interval of checks for an end of the command while a pipe is silent: 0.1 s.
-const WAIT: Timespec = Timespec {
+const CHECK_INTERVAL: Timespec = Timespec {
     tv_sec: 0,
     tv_nsec: 100_000_000,
 };
 
 /// The number of other files that the program has open.
-const OTHERS: u64 = 32;
+const OTHER_FILES: u64 = 32;
 
 /// Raises the limit of open files as far as the system allows it. Returns the number of files that the caller may
 /// open.
@@ -35,7 +35,7 @@ pub fn raise_limit() -> u64 {
     };
     let now = setrlimit(Resource::Nofile, most).map_or(limit, |()| most);
     now.current
-        .map_or(u64::MAX, |most| most.saturating_sub(OTHERS))
+        .map_or(u64::MAX, |most| most.saturating_sub(OTHER_FILES))
 }
 
 /// Opens a file, or stdin for `-`. A pipe that nobody writes to is opened, too, and is silent. The file ends when the user
@@ -89,7 +89,7 @@ impl Read for Stream<'_> {
         while !self.cancel.is_cancelled() {
             if self.may_be_silent {
                 let mut files = [PollFd::new(&self.file, PollFlags::IN)];
-                match poll(&mut files, Some(&WAIT)) {
+                match poll(&mut files, Some(&CHECK_INTERVAL)) {
                     Ok(0) | Err(Errno::INTR) => continue,
                     Ok(_) => {}
                     Err(error) => return Err(error.into()),

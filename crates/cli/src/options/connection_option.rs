@@ -8,7 +8,7 @@ use tables::numbers::count;
 use trace::{Direction, FlowSummary, Summary};
 
 /// The most connections that are listed if the requested one does not exist.
-const NAMED: usize = 5;
+const MAX_LISTED: usize = 5;
 
 /// An end of a connection.
 pub fn end(text: &str) -> Result<SocketAddr, String> {
@@ -43,8 +43,12 @@ pub fn direction(summary: &Summary, end: Option<SocketAddr>) -> Result<Direction
 /// The existing connections, in words.
 fn others(mut flows: Vec<&FlowSummary>) -> String {
     flows.sort_by_key(|flow| u64::MAX - flow.sent_bytes);
-    let mut names: Vec<String> = flows.iter().take(NAMED).map(|flow| named(flow)).collect();
-    let more = flows.len().saturating_sub(NAMED);
+    let mut names: Vec<String> = flows
+        .iter()
+        .take(MAX_LISTED)
+        .map(|flow| named(flow))
+        .collect();
+    let more = flows.len().saturating_sub(MAX_LISTED);
     if more > 0 {
         names.push(format!("{} more", count(more as u64, "direction")));
     }

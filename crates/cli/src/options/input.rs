@@ -11,10 +11,10 @@ use program::failure::Failure;
 use program::output;
 use text::TextError;
 
-use crate::options::other_file::{self, FIRST};
+use crate::options::other_file::{self, MAGIC_LEN};
 
 /// The maximum length of a reason, in characters.
-const LONGEST: usize = 500;
+const MAX_REASON_CHARS: usize = 500;
 
 /// The text of a file, or of stdin for `-`.
 #[derive(Debug)]
@@ -72,7 +72,7 @@ impl Input {
     pub fn wrong(&self, reason: impl Display) -> Failure {
         let other = other_file::told(&self.text, self.command);
         let reason = other.unwrap_or_else(|| reason.to_string());
-        let shown = match reason.char_indices().nth(LONGEST) {
+        let shown = match reason.char_indices().nth(MAX_REASON_CHARS) {
             Some((end, _)) => reason[..end].to_owned() + "…",
             None => reason,
         };
@@ -89,7 +89,7 @@ enum Unread {
 
 fn read_text(mut from: impl Read) -> Result<String, Unread> {
     let mut first = Vec::new();
-    let read = from.by_ref().take(FIRST as u64).read_to_end(&mut first);
+    let read = from.by_ref().take(MAGIC_LEN as u64).read_to_end(&mut first);
     read.map_err(|error| Unread::Text(error.into()))?;
     if let Some(what) = other_file::no_text(&first) {
         return Err(Unread::Other(what));

@@ -12,7 +12,7 @@ use studies::advise::Range;
 use crate::options::override_option::Override;
 
 /// The number of steps of a range that gives none.
-const STEPS: u32 = 5;
+const DEFAULT_STEPS: u32 = 5;
 
 /// The failure for overrides of which some have several values: the command that runs them all, or the invalid value
 /// among them. `None` if no value is valid.
@@ -86,7 +86,7 @@ fn axis(given: &Override, values: &Values) -> String {
     match values {
         Values::Range([from, to]) => {
             let [from, to] = [from, to].map(|end| in_toml(end));
-            format!("{field} = {{ from = {from}, to = {to}, steps = {STEPS} }}")
+            format!("{field} = {{ from = {from}, to = {to}, steps = {DEFAULT_STEPS} }}")
         }
         Values::List(values) => {
             let values: Vec<String> = values.iter().map(|value| in_toml(value)).collect();

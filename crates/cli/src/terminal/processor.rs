@@ -6,10 +6,10 @@ use std::fs;
 use units::Duration;
 
 /// The share of time, running or waiting for a processor, above which a thread is saturated.
-const FULL: f64 = 0.9;
+const SATURATED_SHARE: f64 = 0.9;
 
 /// The shortest time for which shares are meaningful.
-const SHORTEST: Duration = Duration::from_millis(100);
+const MIN_SPAN: Duration = Duration::from_millis(100);
 
 /// The times of each thread until now.
 pub struct Usage(HashMap<String, Thread>);
@@ -54,7 +54,7 @@ impl Usage {
                 waited: share(now.waited.saturating_sub(before.waited)),
             }
         });
-        let threads = threads.filter(|_| span >= SHORTEST);
+        let threads = threads.filter(|_| span >= MIN_SPAN);
         threads.max_by(|a, b| a.busy().total_cmp(&b.busy()))
     }
 }
@@ -66,7 +66,7 @@ impl Share {
 
     /// True if the thread is saturated.
     pub fn is_full(&self) -> bool {
-        self.busy() >= FULL
+        self.busy() >= SATURATED_SHARE
     }
 }
 

@@ -12,7 +12,7 @@ use tables::numbers::count;
 use units::{Bytes, Rate};
 
 /// The span of the present rate.
-const SPAN: Duration = Duration::from_secs(1);
+const RATE_SPAN: Duration = Duration::from_secs(1);
 
 /// Two lines that are redrawn on request.
 pub struct RelayStatus {
@@ -41,7 +41,12 @@ impl RelayStatus {
         let counters = relay.counters();
         let bytes = [counters.forward, counters.reverse].map(|one| one.delivered_bytes);
         self.seen.push_back((now, bytes));
-        while self.seen.len() > 2 && self.seen.get(1).is_some_and(|(at, _)| now - *at >= SPAN) {
+        while self.seen.len() > 2
+            && self
+                .seen
+                .get(1)
+                .is_some_and(|(at, _)| now - *at >= RATE_SPAN)
+        {
             self.seen.pop_front();
         }
         let (since, before) = self.seen.front().copied().unwrap_or((now, bytes));

@@ -9,7 +9,7 @@ use std::time::Duration;
 use rustix::process::Signal;
 use serde_json::Value;
 
-use crate::support::{PATIENCE, Running, refused};
+use crate::support::{Running, TEST_TIMEOUT, refused};
 
 /// Starts a server that echoes every datagram. Returns its address.
 fn echo() -> SocketAddr {
@@ -36,7 +36,9 @@ fn relay(to: SocketAddr, options: &[&str]) -> (Running, SocketAddr) {
 
 fn client() -> UdpSocket {
     let socket = UdpSocket::bind("127.0.0.1:0").expect("a free port");
-    socket.set_read_timeout(Some(PATIENCE)).expect("a timeout");
+    socket
+        .set_read_timeout(Some(TEST_TIMEOUT))
+        .expect("a timeout");
     socket
 }
 

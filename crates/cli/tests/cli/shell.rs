@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
-use crate::support::{PATIENCE, Running, fullpipe, refused};
+use crate::support::{Running, TEST_TIMEOUT, fullpipe, refused};
 
 /// The end of a command behind a path.
 struct Ended {
@@ -278,7 +278,7 @@ fn nothing_is_left_behind_however_it_ends() {
     }
     let start = Instant::now();
     while traces(&mark) != before {
-        assert!(start.elapsed() < PATIENCE, "{:#?}", traces(&mark));
+        assert!(start.elapsed() < TEST_TIMEOUT, "{:#?}", traces(&mark));
         thread::sleep(Duration::from_millis(20));
     }
 }

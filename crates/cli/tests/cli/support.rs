@@ -17,12 +17,12 @@ use rustix::termios::{Winsize, tcsetwinsize};
 use crate::PROGRAM;
 
 /// The timeout of every wait in the tests: a guard against hanging, not a measurement.
-pub const PATIENCE: Duration = Duration::from_secs(120);
+pub const TEST_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// The command with these arguments, ready to run to its end.
 pub fn fullpipe<'a>(arguments: impl IntoIterator<Item = &'a str>) -> assert_cmd::Command {
     let mut command = assert_cmd::Command::new(PROGRAM);
-    command.args(arguments).timeout(PATIENCE);
+    command.args(arguments).timeout(TEST_TIMEOUT);
     command
 }
 
@@ -146,7 +146,7 @@ impl Running {
 
     /// The next line on stdout.
     pub fn stdout_line(&mut self) -> String {
-        match self.stdout.recv_timeout(PATIENCE) {
+        match self.stdout.recv_timeout(TEST_TIMEOUT) {
             Ok(line) => line,
             Err(error) => panic!(
                 "no line on stdout ({error}); stderr: {:?}",
@@ -161,7 +161,7 @@ impl Running {
         // The timeout covers all lines together, because some commands print a line every minute.
         let start = Instant::now();
         loop {
-            let rest = PATIENCE.saturating_sub(start.elapsed());
+            let rest = TEST_TIMEOUT.saturating_sub(start.elapsed());
             match self.stderr.recv_timeout(rest) {
                 Ok(line) if line.contains(part) => return line,
                 Ok(line) => seen.push(line),
@@ -187,7 +187,7 @@ impl Running {
 
     /// Waits for the end. Returns the exit status and the unread rest of stdout and stderr.
     pub fn finish(self) -> (ExitStatus, String, String) {
-        self.finish_within(PATIENCE)
+        self.finish_within(TEST_TIMEOUT)
     }
 
     /// The same, with this timeout.
@@ -246,7 +246,7 @@ fn lines(pipe: impl Read + Send + 'static) -> Receiver<String> {
 fn rest(lines: &Receiver<String>) -> String {
     let mut text = String::new();
     loop {
-        match lines.recv_timeout(PATIENCE) {
+        match lines.recv_timeout(TEST_TIMEOUT) {
             Ok(line) => {
                 text.push_str(&line);
                 text.push('\n');

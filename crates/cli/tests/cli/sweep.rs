@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use rustix::process::Signal;
 use serde_json::Value;
 
-use crate::support::{PATIENCE, Running, refused};
+use crate::support::{Running, TEST_TIMEOUT, refused};
 
 const SWEEP: &str = "repeats = 4\n\n[axes]\n\"path.loss\" = [\"0%\", \"1%\"]\n\
                      flow.controller = [\"bbr1\", \"cubic\"]\n\n\
@@ -45,7 +45,7 @@ fn a_kill_costs_nothing_but_the_runs_under_way() {
     let run = Running::start(killed.path(), ["sweep", "small.toml", "--jobs", "1"]);
     let start = Instant::now();
     while done(killed.path()) < 3 {
-        assert!(start.elapsed() < PATIENCE, "no results");
+        assert!(start.elapsed() < TEST_TIMEOUT, "no results");
         thread::sleep(Duration::from_millis(1));
     }
     run.signal(Signal::KILL);

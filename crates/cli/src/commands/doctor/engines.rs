@@ -13,11 +13,11 @@ use tables::numbers;
 use super::finding::{Finding, by_root};
 
 /// A run that takes a few milliseconds.
-const SHORT: &str = "name = \"doctor\"\nduration = \"200ms\"\npath = { rate = \"10mbit\", rtt = \"20ms\", buffer = \"1bdp\" }\n\
+const SHORT_SCENARIO: &str = "name = \"doctor\"\nduration = \"200ms\"\npath = { rate = \"10mbit\", rtt = \"20ms\", buffer = \"1bdp\" }\n\
                      flow = [{ controller = \"bbr1\" }]\n";
 
 /// The longest wait for a packet over the loopback interface.
-const PATIENCE: Duration = Duration::from_secs(1);
+const PACKET_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// The parts that need no privilege.
 pub fn plain() -> Vec<Finding> {
@@ -30,7 +30,7 @@ pub fn plain() -> Vec<Finding> {
 fn sim() -> Finding {
     let name = "engine sim";
     let report_it = "this is an error of Fullpipe: report it";
-    let scenario: Scenario = match SHORT.parse() {
+    let scenario: Scenario = match SHORT_SCENARIO.parse() {
         Ok(scenario) => scenario,
         Err(error) => return Finding::lacking(name, error.to_string(), report_it),
     };
@@ -64,7 +64,7 @@ fn quic() -> Finding {
 fn cross_loopback() -> io::Result<()> {
     let [from, to] = [(); 2].map(|()| UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)));
     let (from, to) = (from?, to?);
-    to.set_read_timeout(Some(PATIENCE))?;
+    to.set_read_timeout(Some(PACKET_TIMEOUT))?;
     from.send_to(b"doctor", to.local_addr()?)?;
     to.recv(&mut [0; 16]).map(drop)
 }

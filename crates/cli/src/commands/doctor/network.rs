@@ -14,7 +14,7 @@ const WAITS: usize = 100;
 const WAIT: Duration = Duration::from_millis(1);
 
 /// A packet that is later counts as late in a record (docs/records.md, validity).
-const LATE: Duration = Duration::from_millis(1);
+const MAX_LATENESS: Duration = Duration::from_millis(1);
 
 /// The parts of the network.
 pub fn all() -> Vec<Finding> {
@@ -84,7 +84,7 @@ fn timers() -> Finding {
     let most = late[WAITS * 95 / 100];
     let shown = numbers::span(most.as_secs_f64() * 1e3);
     let detail = format!("95 % of waits are at most {shown} late");
-    if most <= LATE {
+    if most <= MAX_LATENESS {
         return Finding::ok(name, detail);
     }
     Finding::note(

@@ -30,10 +30,10 @@ use crate::options::address::local_or_named;
 
 /// The interval at which the lease is renewed and ended connections are read. The kernel holds 20,000 ended connections
 /// in between.
-const STEP: Duration = Duration::from_millis(200);
+const STEP_INTERVAL: Duration = Duration::from_millis(200);
 
 /// The shortest lease: a few of these intervals.
-const SHORTEST: Duration = Duration::from_secs(10);
+const MIN_LEASE: Duration = Duration::from_secs(10);
 
 #[derive(Debug, Args)]
 #[group(skip)]
@@ -61,9 +61,9 @@ pub struct Options {
 
 fn lease(text: &str) -> Result<Duration, String> {
     let span = usage::positive_time(text)?;
-    if span < SHORTEST {
+    if span < MIN_LEASE {
         return Err(format!(
-            "the shortest lease is {SHORTEST}: the command must be able to renew it"
+            "the shortest lease is {MIN_LEASE}: the command must be able to renew it"
         ));
     }
     Ok(span)
@@ -122,7 +122,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
         numbers::count(count, "rule")
     ));
     let (mut over, mut pace) = (None, Pace::default());
-    watch::each(STEP, &ended, || {
+    watch::each(STEP_INTERVAL, &ended, || {
         let step = steer.step(unix_s(), |trouble| {
             output::note(format_args!("fullpipe: {trouble}"))
         });

@@ -21,13 +21,13 @@ use crate::options::client_names::Names;
 use crate::options::plan_file::networks;
 
 /// The interval at which ended connections are read.
-const STEP: Duration = Duration::from_millis(200);
+const STEP_INTERVAL: Duration = Duration::from_millis(200);
 
 /// The time without any connection after which a line reports it.
-const SILENT: std::time::Duration = std::time::Duration::from_secs(180);
+const MAX_SILENCE: std::time::Duration = std::time::Duration::from_secs(180);
 
 /// The most networks whose names are printed.
-const MOST_NAMED: usize = 8;
+const MAX_NAMED: usize = 8;
 
 #[derive(Debug, Args)]
 #[group(skip)]
@@ -86,11 +86,11 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     output::note(format_args!("the study runs: {}", words(&plan)));
     let (mut over, mut has_failed) = (None, false);
     let (begun, mut is_told) = (Instant::now(), false);
-    watch::each(STEP, &ended, || {
+    watch::each(STEP_INTERVAL, &ended, || {
         let step = study.step(unix_s(), |trouble| {
             output::note(format_args!("fullpipe: {trouble}"))
         });
-        if !is_told && begun.elapsed() >= SILENT {
+        if !is_told && begun.elapsed() >= MAX_SILENCE {
             is_told = true;
             if study.counts().assigned == 0 {
                 output::note(format_args!(
@@ -228,7 +228,7 @@ fn clients(plan: &Plan) -> Option<String> {
 
 /// A few networks, or their number.
 fn networks_of(all: &[Prefix]) -> String {
-    if all.len() > MOST_NAMED {
+    if all.len() > MAX_NAMED {
         return count(all.len() as u64, "network");
     }
     let names: Vec<String> = all.iter().map(ToString::to_string).collect();

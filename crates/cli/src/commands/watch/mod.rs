@@ -82,11 +82,11 @@ pub struct Options {
 }
 
 /// The shortest interval of polls.
-const SHORTEST: Duration = Duration::from_millis(100);
+const MIN_INTERVAL: Duration = Duration::from_millis(100);
 
 fn interval(text: &str) -> Result<Duration, String> {
     let span = usage::positive_time(text)?;
-    if span < SHORTEST {
+    if span < MIN_INTERVAL {
         return Err(
             "the shortest is 100ms, because the kernel's clocks are hardly finer".to_owned(),
         );

@@ -35,7 +35,7 @@ const COLUMNS: [Column; 16] = [
 ];
 
 /// The columns that are left out first if the terminal is narrow.
-const SPARE: [Column; 7] = [
+const SPARE_COLUMNS: [Column; 7] = [
     Column::Cgroup,
     Column::As,
     Column::Pacing,
@@ -90,7 +90,7 @@ fn connections(
     };
     let keeps_local = share_remotes(&all);
     let is_spare = |column: &Column| *column != sort && !(keeps_local && *column == Column::Local);
-    let spare: Vec<&str> = SPARE
+    let spare: Vec<&str> = SPARE_COLUMNS
         .into_iter()
         .filter(is_spare)
         .map(Column::heading)

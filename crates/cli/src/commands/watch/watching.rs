@@ -14,7 +14,7 @@ use super::Options;
 use crate::terminal::live;
 
 /// The longest time until a thread notices that the command has to end.
-const NOTICE: StdDuration = StdDuration::from_millis(50);
+const CHECK_INTERVAL: StdDuration = StdDuration::from_millis(50);
 
 /// The watcher, and the consumers of its data.
 pub struct Watching {
@@ -175,7 +175,7 @@ pub fn each(
     while !ended.load(Ordering::Relaxed) {
         let now = Instant::now();
         if now < next {
-            thread::sleep((next - now).min(NOTICE));
+            thread::sleep((next - now).min(CHECK_INTERVAL));
             continue;
         }
         next = now + interval;
@@ -216,7 +216,7 @@ pub fn end(watching: Arc<Mutex<Watching>>) -> Result<(), Failure> {
             Err(still) if Instant::now() < patience => shared = still,
             Err(_) => return Ok(()),
         }
-        thread::sleep(NOTICE);
+        thread::sleep(CHECK_INTERVAL);
     }
 }
 

@@ -14,7 +14,7 @@ use units::{Duration, Rate};
 use super::palette::Palette;
 
 /// The minimum height of a chart: a title and three lines, so that all charts fit into 24 lines.
-const LOWEST: u16 = 4;
+const MIN_CHART_ROWS: u16 = 4;
 
 /// The length of the shown time in seconds.
 const SHOWN_S: f64 = 60.0;
@@ -35,7 +35,7 @@ pub fn draw(frame: &mut Frame<'_>, area: Rect, connection: &Connection, palette:
         Layout::vertical([Constraint::Length(height), Constraint::Min(0)]).areas(area);
     frame.render_widget(Paragraph::new(lines), text);
     let curves = curves(connection);
-    let room = usize::from(charts.height / LOWEST).min(curves.len());
+    let room = usize::from(charts.height / MIN_CHART_ROWS).min(curves.len());
     let areas = Layout::vertical(vec![Constraint::Fill(1); room]).split(charts);
     for (curves, area) in curves.iter().zip(areas.iter()) {
         chart(frame, *area, curves, palette);

@@ -8,8 +8,8 @@ use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use super::View;
 use super::screen::{Chosen, Page, Screen};
 
-/// The maximum length of a typed filter, in characters.
-const LONGEST: usize = 500;
+/// The maximum length of a typed filter, in bytes.
+const MAX_FILTER_BYTES: usize = 500;
 
 /// The keys for the help page.
 pub const HELP: &[(&str, &str)] = &[
@@ -145,7 +145,9 @@ impl Screen {
             }
             KeyCode::Char('u') if is_control => typed.clear(),
             KeyCode::Up => *typed = self.filter.to_string(),
-            KeyCode::Char(letter) if !is_control && typed.len() < LONGEST => typed.push(letter),
+            KeyCode::Char(letter) if !is_control && typed.len() < MAX_FILTER_BYTES => {
+                typed.push(letter)
+            }
             _ => {}
         }
     }

@@ -16,8 +16,8 @@ use crate::terminal::connections::share_remotes;
 use crate::terminal::groups::{HEADINGS, SPARE_HEADINGS, cells};
 
 /// The minimum and the maximum width of a sparkline, in characters.
-const SPARK: usize = 8;
-const MOST_SPARK: usize = 60;
+const MIN_SPARKLINE_WIDTH: usize = 8;
+const MAX_SPARKLINE_WIDTH: usize = 60;
 
 /// The columns that fit, in their order, with their widths, and the rest of the width for sparklines. Columns without
 /// information about `all` are left out; `shown` are the visible connections.
@@ -44,7 +44,11 @@ fn columns(
     }
     chosen.sort_by_key(|column| Column::ALL.iter().position(|one| one == column));
     let mut left = width.saturating_sub(used);
-    let spark = if left > SPARK { SPARK + 1 } else { 0 };
+    let spark = if left > MIN_SPARKLINE_WIDTH {
+        MIN_SPARKLINE_WIDTH + 1
+    } else {
+        0
+    };
     left -= spark;
     let mut widths = Vec::new();
     for column in chosen {
@@ -54,7 +58,7 @@ fn columns(
         widths.push((column, column.width() + more));
         left -= more;
     }
-    (widths, (spark + left).min(MOST_SPARK))
+    (widths, (spark + left).min(MAX_SPARKLINE_WIDTH))
 }
 
 /// Draws connections.

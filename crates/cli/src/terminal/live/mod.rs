@@ -24,7 +24,7 @@ use palette::Palette;
 use screen::Screen;
 
 /// The longest delay until a new poll is shown, or a signal is noticed.
-const NOTICE: StdDuration = StdDuration::from_millis(50);
+const POLL_INTERVAL: StdDuration = StdDuration::from_millis(50);
 
 /// The data to show.
 pub struct View<'v> {
@@ -91,7 +91,7 @@ pub fn run(source: &impl Source, start: Start, ended: &AtomicBool) -> io::Result
                 terminal.draw(|frame| source.show(|view| draw::draw(frame, &mut screen, &view)))?;
                 drawn = Some(looks);
             }
-            let mut wait = NOTICE;
+            let mut wait = POLL_INTERVAL;
             while !ended.load(Ordering::Relaxed) {
                 if is_gone(wait)? {
                     return Ok(());
