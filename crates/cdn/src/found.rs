@@ -59,8 +59,8 @@ pub struct Real {
     pub others: u64,
     /// The first such case, in words.
     pub first_other: Option<String>,
-    /// The numbers of connections to which the program in the kernel gave a controller, and for which the kernel refused
-    /// it.
+    /// The numbers of connections to which the program in the kernel gave a controller, and for which the kernel
+    /// refused it.
     pub assigned: [u64; 2],
     /// The state of the machine. If it did not keep up, the other results are invalid.
     pub machine: Machine,

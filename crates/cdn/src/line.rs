@@ -48,8 +48,8 @@ pub struct Visit {
 }
 
 impl Spec {
-    /// All lines over which objects are fetched, network by network. With each arm, a line has the same objects at the same
-    /// times.
+    /// All lines over which objects are fetched, network by network. With each arm, a line has the same objects at the
+    /// same times.
     ///
     /// # Errors
     ///
@@ -144,7 +144,8 @@ fn client(network: usize, place: u64) -> IpAddr {
 }
 
 impl Line {
-    /// The scenario with all downloads by this arm's controller. Their connections come first, in the order of the visits.
+    /// The scenario with all downloads by this arm's controller. Their connections come first, in the order of the
+    /// visits.
     pub fn scenario(&self, arm: &FlowSpec) -> Scenario {
         let connections = self.visits.iter().map(|visit| FlowSpec {
             start: visit.at,

@@ -17,8 +17,8 @@ pub const FULL_SHARE: f64 = 0.95;
 pub const MAX_FULL_SECONDS: f64 = 0.01;
 
 /// The greatest load average per processor before the first pass. A greater load means that other programs are working.
-/// They could slow one pass but not another, which would look like an effect. The bound is chosen and not measured. It is
-/// not lower because the load average still contains the previous command.
+/// They could slow one pass but not another, which would look like an effect. The bound is chosen and not measured. It
+/// is not lower because the load average still contains the previous command.
 pub const MAX_LOAD: f64 = 0.5;
 
 /// The load average per processor. `None` if the system does not tell it.
@@ -57,10 +57,11 @@ pub struct OfPass {
     pub name: String,
     /// The validity of the emulated paths.
     pub validity: Validity,
-    /// The share of the time in which processors were busy while downloads began. `None` if the system does not tell it.
+    /// The share of the time in which processors were busy while downloads began. `None` if the system does not tell
+    /// it.
     pub busy_share: Option<f64>,
-    /// The share of the seconds in which processors were busy for more than [`FULL_SHARE`]. `None` if the system does not
-    /// tell it.
+    /// The share of the seconds in which processors were busy for more than [`FULL_SHARE`]. `None` if the system does
+    /// not tell it.
     pub full_share: Option<f64>,
 }
 

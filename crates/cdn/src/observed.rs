@@ -24,8 +24,8 @@ pub(crate) fn drawn(line: &Line, key: &Key, shares: &Shares) -> (u64, usize) {
     (unit, shares.arm(unit))
 }
 
-/// The connections of the line with this number, from the record of a run of its scenario. A client that could not connect
-/// has no connection.
+/// The connections of the line with this number, from the record of a run of its scenario. A client that could not
+/// connect has no connection.
 pub(crate) fn given(record: &Record, line: &Line, number: u64) -> Vec<Given> {
     let flows = record.summary.flows.iter().take(line.visits.len());
     (0..)

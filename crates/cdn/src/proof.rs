@@ -27,8 +27,8 @@ pub const SYSTEMS: &str = "systems.txt";
 pub(crate) const MAX_STUDY_BYTES: Bytes = Bytes::new(4_000_000_000);
 
 impl Worlds<'_> {
-    /// Draws an arm for each line, and writes into the directory what a study would have recorded. Reads it back, evaluates
-    /// it as any study, makes a policy, and compares both with the truth.
+    /// Draws an arm for each line, and writes into the directory what a study would have recorded. Reads it back,
+    /// evaluates it as any study, makes a policy, and compares both with the truth.
     ///
     /// # Errors
     ///

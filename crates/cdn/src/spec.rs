@@ -15,8 +15,8 @@ use units::bounds::positive;
 /// The port that the CDN serves.
 pub const PORT: u16 = 443;
 
-/// The fewest lines of a network. A study needs 20 lines of each arm, and with this many, chance seldom leaves an arm with
-/// fewer.
+/// The fewest lines of a network. A study needs 20 lines of each arm, and with this many, chance seldom leaves an arm
+/// with fewer.
 const MIN_LINES: u64 = 50;
 
 /// The most lines of a network. They are numbered with a byte.

@@ -30,8 +30,8 @@ pub(crate) struct Truth<'t> {
     pub systems: &'t Systems,
     /// The lines of the study, with each arm and the objects of the study.
     pub study: Vec<ObservedLine<'t>>,
-    /// The lines after the study: draws of lines that it has not seen, or the same lines again. If its policy was really in
-    /// force, it is one more arm.
+    /// The lines after the study: draws of lines that it has not seen, or the same lines again. If its policy was
+    /// really in force, it is one more arm.
     pub after: Vec<Vec<ObservedLine<'t>>>,
     /// The number of connections in all of this.
     pub connections: u64,

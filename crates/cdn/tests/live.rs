@@ -1,11 +1,11 @@
 //! A small CDN on the kernel's own TCP: nginx, curl, emulated paths, a study of them, and its policy in force.
 //!
-//! The test does not check the throughput of this machine. It checks that every download was complete, that connections had
-//! the right controllers, and that the study has the sign of large true effects. It also checks that nothing is left
-//! behind, even by a process that was killed.
+//! The test does not check the throughput of this machine. It checks that every download was complete, that connections
+//! had the right controllers, and that the study has the sign of large true effects. It also checks that nothing is
+//! left behind, even by a process that was killed.
 //!
-//! There is no standard test harness, because this program is also the first process of commands, and the laboratory that
-//! is killed.
+//! There is no standard test harness, because this program is also the first process of commands, and the laboratory
+//! that is killed.
 
 use std::env;
 use std::ffi::OsStr;

@@ -77,8 +77,8 @@ fn write_numbered(
 ///
 /// # Errors
 ///
-/// The path is a directory, or a link to a directory or without a target; or nothing can be written beside it; or it is a
-/// device or a descriptor that cannot be written to.
+/// The path is a directory, or a link to a directory or without a target; or nothing can be written beside it; or it is
+/// a device or a descriptor that cannot be written to.
 pub fn check(path: &Path) -> IoResult<()> {
     if is_written_directly(path) {
         // A reader takes the end of the only writer for the end of the contents.

@@ -52,7 +52,8 @@ pub enum Event<'a> {
         /// The number of such files and directories, including earlier attempts.
         files: u64,
     },
-    /// Receiver only, with [`ReceiverConfig::keep`](crate::ReceiverConfig::keep): a transfer is complete, and the next one may come.
+    /// Receiver only, with [`ReceiverConfig::keep`](crate::ReceiverConfig::keep): a transfer is complete, and the next
+    /// one may come.
     Received(&'a [Transferred]),
     /// Sender only: the receiver sends no acknowledgements, and the sender reconnects.
     Reconnecting,

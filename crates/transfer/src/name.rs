@@ -1,8 +1,8 @@
 //! Valid names: plain components without anything that the receiver's system or a terminal could misinterpret.
 //!
-//! The receiver's system is a Unix (see the crate), where only `/` separates names. So a backslash (`dev-disk\x2duuid.device`)
-//! and a letter with a colon (`B::Concise.3perl`) are as harmless as other characters. A file system that cannot store a name
-//! says so itself.
+//! The receiver's system is a Unix (see the crate), where only `/` separates names. So a backslash
+//! (`dev-disk\x2duuid.device`) and a letter with a colon (`B::Concise.3perl`) are as harmless as other characters. A
+//! file system that cannot store a name says so itself.
 
 use serde::{Deserialize, Serialize};
 

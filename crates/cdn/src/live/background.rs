@@ -31,8 +31,8 @@ pub(super) struct Background {
 }
 
 impl Background {
-    /// Starts the background traffic of all lines. Their paths must exist. All lines connect at the same time, so that the
-    /// handshakes do not take a round trip of each.
+    /// Starts the background traffic of all lines. Their paths must exist. All lines connect at the same time, so that
+    /// the handshakes do not take a round trip of each.
     pub fn start(network: &Network, lines: &[Line]) -> Result<Background, LabError> {
         let connected = thread::scope(|scope| {
             let connect = |line| {

@@ -5,10 +5,10 @@
 //!                ◄──────────────────────────────────────────────
 //! ```
 //!
-//! All clients are in one network namespace, and all servers in another. Nginx is in a control group of its own. The same
-//! objects are fetched over the same lines several times: with each controller in force everywhere, which gives the truth;
-//! while a study runs; and with its policy in force. Curl reports how long each download took, independently of the study
-//! and of this program.
+//! All clients are in one network namespace, and all servers in another. Nginx is in a control group of its own. The
+//! same objects are fetched over the same lines several times: with each controller in force everywhere, which gives
+//! the truth; while a study runs; and with its policy in force. Curl reports how long each download took, independently
+//! of the study and of this program.
 //!
 //! Processes, namespaces and paths end with this process, however it ends. If it is killed, the next start removes its
 //! control group.

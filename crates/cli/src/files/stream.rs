@@ -38,8 +38,8 @@ pub fn raise_limit() -> u64 {
         .map_or(u64::MAX, |most| most.saturating_sub(OTHER_FILES))
 }
 
-/// Opens a file, or stdin for `-`. A pipe that nobody writes to is opened, too, and is silent. The file ends when the user
-/// ends the command.
+/// Opens a file, or stdin for `-`. A pipe that nobody writes to is opened, too, and is silent. The file ends when the
+/// user ends the command.
 pub fn open<'c>(path: &Path, cancel: &'c Cancel) -> io::Result<Opened<'c>> {
     let is_stdin = path == Path::new(STDIN);
     let file = if is_stdin {

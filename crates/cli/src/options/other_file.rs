@@ -5,8 +5,8 @@ use document::tree::Node;
 /// The number of bytes that identify a file.
 pub const MAGIC_LEN: usize = 4;
 
-/// The first bytes of captures: pcap in both byte orders, with microseconds and nanoseconds, and pcapng (its Section Header Block
-/// reads the same in both).
+/// The first bytes of captures: pcap in both byte orders, with microseconds and nanoseconds, and pcapng (its Section
+/// Header Block reads the same in both).
 const CAPTURES: [[u8; MAGIC_LEN]; 5] = [
     [0xa1, 0xb2, 0xc3, 0xd4],
     [0xd4, 0xc3, 0xb2, 0xa1],

@@ -97,8 +97,8 @@ fn lines(counters: &RelayCounters, queued: Queued, rates: [Rate; 2]) -> [String;
     ]
 }
 
-/// The packets that were dropped, in both directions: by a full buffer, a queue discipline, a policer, an MTU, or the relay
-/// itself.
+/// The packets that were dropped, in both directions: by a full buffer, a queue discipline, a policer, an MTU, or the
+/// relay itself.
 pub fn dropped(counters: &RelayCounters) -> u64 {
     let by_path =
         |one: &DirectionCounters| one.buffer_drops + one.policer_drops + one.too_big_packets;

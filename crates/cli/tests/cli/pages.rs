@@ -1,5 +1,5 @@
-//! Every kind of page, in a browser: on a phone, in the dark and on paper. A race's page is that of a run. A study's is tested
-//! where its data can be made, in `rollout`; those of figures and calibrations in `proof`.
+//! Every kind of page, in a browser: on a phone, in the dark and on paper. A race's page is that of a run. A study's is
+//! tested where its data can be made, in `rollout`; those of figures and calibrations in `proof`.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -251,9 +251,9 @@ impl Log {
         }
     }
 
-    /// The bytes of UDP payload that this side sent, without probes of the path MTU. Each probe counts as a datagram
-    /// of the maximum size. In total, this subtracts less than [`MAX_DATAGRAM_BYTES`] too much, because each probe halves the
-    /// difference.
+    /// The bytes of UDP payload that this side sent, without probes of the path MTU. Each probe counts as a datagram of
+    /// the maximum size. In total, this subtracts less than [`MAX_DATAGRAM_BYTES`] too much, because each probe halves
+    /// the difference.
     fn sent(&self) -> u64 {
         let connection = self.connection.lock().unwrap();
         let path = connection.as_ref().unwrap().path_stats();

@@ -55,8 +55,8 @@ pub struct Start {
     pub group: Option<GroupBy>,
 }
 
-/// Waits up to `wait` for input. True if the terminal is gone, of which no signal may have told. Its events must not
-/// be read then, because that would never return.
+/// Waits up to `wait` for input. True if the terminal is gone, even without a signal. Its events must not be read then,
+/// because that would never return.
 fn is_gone(wait: StdDuration) -> io::Result<bool> {
     let (input, output) = (io::stdin(), io::stdout());
     let terminal = if input.is_terminal() {
