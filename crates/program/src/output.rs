@@ -24,11 +24,11 @@ pub fn result(text: impl Display) -> Result<(), Failure> {
 /// without end.
 pub fn offer(text: impl Display) -> Result<bool, Failure> {
     let mut stdout = io::stdout().lock();
-    told(writeln!(stdout, "{text}").and_then(|()| stdout.flush()))
+    is_open(writeln!(stdout, "{text}").and_then(|()| stdout.flush()))
 }
 
 /// Returns false if the reader is gone.
-fn told(written: io::Result<()>) -> Result<bool, Failure> {
+fn is_open(written: io::Result<()>) -> Result<bool, Failure> {
     match written {
         Ok(()) => Ok(true),
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(false),
@@ -50,7 +50,7 @@ pub fn json(value: &impl Serialize) -> Result<(), Failure> {
     let written = write_json(&mut stdout, value)
         .and_then(|()| writeln!(stdout))
         .and_then(|()| stdout.flush());
-    told(written).map(drop)
+    is_open(written).map(drop)
 }
 
 /// Prints a result: as JSON for programs, or for people as a table of at most this width.

@@ -12,7 +12,7 @@ use program::usage;
 
 use crate::options::address::resolve;
 use crate::options::path_options::{self, PathOptions};
-use crate::terminal::relay_report::{table, told, warning};
+use crate::terminal::relay_report::{summary, table, warning};
 use crate::terminal::relay_status::RelayStatus;
 
 /// The interval at which the status is redrawn.
@@ -81,7 +81,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     let began = Instant::now();
     runtime.block_on(watch(&relay, &mut interrupt));
     let counters = relay.stop();
-    output::note(told(&counters, began.elapsed()));
+    output::note(summary(&counters, began.elapsed()));
     if let Some(warning) = warning(&counters) {
         output::note(warning);
     }

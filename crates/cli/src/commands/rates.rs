@@ -101,7 +101,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
             "the table names no unit of its rates, which are taken as {unit}"
         ));
     }
-    output::note(told(&trace));
+    output::note(describe(&trace));
     Ok(())
 }
 
@@ -137,7 +137,7 @@ fn wrong(file: &Path, reason: impl std::fmt::Display) -> Failure {
 }
 
 /// The length of the trace, its rates, and its outages, in words.
-fn told(trace: &Trace) -> String {
+fn describe(trace: &Trace) -> String {
     let outages = trace.outages();
     let mean = bits_per_sec(trace.mean_rate().bits_per_sec() as f64);
     let span = |time: Duration| span(time.as_millis_f64());

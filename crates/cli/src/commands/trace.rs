@@ -177,7 +177,7 @@ fn no_capture(file: &Path) -> String {
     // A pipe has been read, and would be waited for.
     let is_small = fs::metadata(file).is_ok_and(|of| of.is_file() && of.len() <= MAX_FILE_BYTES);
     let text = is_small.then(|| fs::read_to_string(file).ok()).flatten();
-    let other = text.and_then(|text| other_file::told(&text, "trace"));
+    let other = text.and_then(|text| other_file::kind_and_command(&text, "trace"));
     other.unwrap_or_else(|| {
         "is not a capture; give pcap, pcapng or qlog, also compressed with gzip or zstd".to_owned()
     })

@@ -19,7 +19,6 @@ const MAX_REASON_CHARS: usize = 500;
 /// The text of a file, or of stdin for `-`.
 #[derive(Debug)]
 pub struct Input {
-    /// The text.
     pub text: String,
     /// The directory to which paths in the text are relative.
     pub directory: PathBuf,
@@ -70,7 +69,7 @@ impl Input {
     /// The failure for invalid content. The reason may repeat a part of the content, which is shortened if it is long.
     /// For a file of another command, the reason names that.
     pub fn wrong(&self, reason: impl Display) -> Failure {
-        let other = other_file::told(&self.text, self.command);
+        let other = other_file::kind_and_command(&self.text, self.command);
         let reason = other.unwrap_or_else(|| reason.to_string());
         let shown = match reason.char_indices().nth(MAX_REASON_CHARS) {
             Some((end, _)) => reason[..end].to_owned() + "…",

@@ -34,7 +34,7 @@ const FILES: [(&[&str], &str, &str); 5] = [
 
 /// The kind of the text and the command for it: `is a sweep; use fullpipe sweep`. `None` if it may be a file of `own`,
 /// or of no command.
-pub fn told(text: &str, own: &str) -> Option<String> {
+pub fn kind_and_command(text: &str, own: &str) -> Option<String> {
     // JSON-SEQ begins with a record separator (RFC 7464).
     let is_json = text
         .trim_start_matches(['\u{1e}', '\u{feff}'])
@@ -102,7 +102,7 @@ pub fn no_text(first: &[u8]) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::told;
+    use super::kind_and_command;
 
     #[test]
     fn the_command_of_a_file_is_told() {
@@ -155,7 +155,11 @@ mod tests {
                 Some("is a QUIC log (qlog); use `fullpipe diagnose` or `fullpipe trace`"),
             ),
         ] {
-            assert_eq!(told(text, own).as_deref(), answer, "{own}: {text}");
+            assert_eq!(
+                kind_and_command(text, own).as_deref(),
+                answer,
+                "{own}: {text}"
+            );
         }
     }
 }

@@ -50,12 +50,10 @@ impl Override {
         }
     }
 
-    /// The field.
     pub fn field(&self) -> &str {
         &self.field
     }
 
-    /// Its text.
     pub fn text(&self) -> &str {
         &self.text
     }

@@ -22,12 +22,10 @@ pub struct Lanes<'r> {
 struct Lane {
     name: String,
     bar: ProgressBar,
-    /// The latest progress.
     latest: Arc<Mutex<Option<Progress>>>,
 }
 
 impl Lanes<'_> {
-    /// The lanes of `race`.
     pub fn new(race: &Race) -> Lanes<'_> {
         Lanes {
             race,

@@ -11,7 +11,7 @@ use units::Bytes;
 use crate::terminal::relay_status::{dropped, lost};
 
 /// The summary in one line.
-pub fn told(counters: &RelayCounters, span: Duration) -> String {
+pub fn summary(counters: &RelayCounters, span: Duration) -> String {
     let direction = |one: &DirectionCounters| {
         let packets = count(one.delivered_packets, "packet");
         format!(
@@ -194,7 +194,7 @@ mod tests {
         counters.reverse.random_losses = 1;
         counters.clients_seen = 2;
         assert_eq!(
-            told(&counters, Duration::from_millis(14_200)),
+            summary(&counters, Duration::from_millis(14_200)),
             "relayed 1 packet (1.23 kB) forward and 3542 packets (808 kB) back in 14.2 s, 4 dropped, 33 lost, 2 clients"
         );
     }

@@ -63,7 +63,6 @@ impl RelayStatus {
         }
     }
 
-    /// Removes the lines.
     pub fn clear(self) {
         drop(self.bars);
     }

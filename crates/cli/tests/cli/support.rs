@@ -170,7 +170,6 @@ impl Running {
         }
     }
 
-    /// The process.
     pub fn pid(&self) -> u32 {
         self.child.id()
     }

@@ -11,7 +11,6 @@ mod skips;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The workspace.
 fn root() -> PathBuf {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     root.canonicalize().expect("the workspace is there")

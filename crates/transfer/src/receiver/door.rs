@@ -46,7 +46,6 @@ pub struct Door {
 }
 
 impl Door {
-    /// A door without connections.
     pub fn new(secret: Secret) -> Door {
         let (greet, greeted) = mpsc::unbounded_channel();
         Door {

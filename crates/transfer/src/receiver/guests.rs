@@ -41,7 +41,6 @@ pub struct Guests<K> {
 }
 
 impl<K: Copy + PartialEq> Guests<K> {
-    /// No connections.
     pub fn new() -> Guests<K> {
         Guests {
             guests: Vec::new(),
@@ -91,7 +90,6 @@ impl<K: Copy + PartialEq> Guests<K> {
         silent.or_else(|| greedy().next()).map(|guest| guest.key)
     }
 
-    /// Adds a connection.
     pub fn come(&mut self, key: K, address: IpAddr) {
         self.guests.push(Guest {
             key,
@@ -108,7 +106,6 @@ impl<K: Copy + PartialEq> Guests<K> {
         }
     }
 
-    /// Removes the connection `key`.
     pub fn leave(&mut self, key: K) {
         self.guests.retain(|guest| guest.key != key);
     }

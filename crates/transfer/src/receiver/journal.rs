@@ -60,11 +60,8 @@ impl Key {
 /// A record: the hash of a block or, with the index [`WHOLE_FILE`], of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Record {
-    /// The file.
     pub key: Key,
-    /// The block's index.
     pub index: u64,
-    /// Its hash.
     pub hash: Hash,
 }
 

@@ -194,12 +194,10 @@ impl Store {
         Ok(())
     }
 
-    /// The output directory.
     pub fn out(&self) -> &Arc<Directory> {
         &self.out
     }
 
-    /// The state folder.
     pub fn state(&self) -> &Directory {
         &self.state
     }
@@ -257,7 +255,6 @@ impl Store {
         self.state.remove(PROBE)
     }
 
-    /// The disk for all content.
     pub fn disk(&self) -> &dyn Disk {
         self.disk.as_ref()
     }
@@ -368,7 +365,6 @@ impl Store {
         removed.map_err(at(&self.state_file(file)))
     }
 
-    /// The names in the state folder.
     fn state_names(&self) -> Result<Vec<String>, Error> {
         self.state.names().map_err(at(self.state.path()))
     }

@@ -18,7 +18,6 @@ pub struct TurnedAway {
 }
 
 impl TurnedAway {
-    /// No connections.
     pub fn new() -> TurnedAway {
         TurnedAway {
             count: 0,
@@ -28,7 +27,6 @@ impl TurnedAway {
         }
     }
 
-    /// Adds one.
     pub fn add(&mut self, peer: SocketAddr, error: Error) {
         self.count = self.count.saturating_add(1);
         self.latest = Some((peer, error));

@@ -6,7 +6,6 @@ use serde_json::{Value, json};
 /// The state of a part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
-    /// It works.
     Ok,
     /// It works, but could be better.
     Note,
@@ -28,7 +27,6 @@ pub struct Finding {
 }
 
 impl Finding {
-    /// It works.
     pub fn ok(name: &'static str, detail: impl Into<String>) -> Finding {
         Finding {
             name,

@@ -54,7 +54,6 @@ enum Action {
     },
 }
 
-/// Runs the command.
 pub fn run(options: &Options) -> Result<(), Failure> {
     match &options.action {
         Action::Check => check(),

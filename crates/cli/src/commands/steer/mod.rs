@@ -55,7 +55,6 @@ enum Action {
     Stop(stop::Options),
 }
 
-/// Runs the command.
 pub fn run(options: &Options) -> Result<(), Failure> {
     match &options.action {
         None => run::run(&options.run),
@@ -81,9 +80,11 @@ fn tell_of_explorers(policy: &Policy) {
 fn read(path: &Path) -> Result<Policy, Failure> {
     let wrong = |error: &dyn Display| Failure::usage(format_args!("{}: {error}", path.display()));
     let text = read_text(path).map_err(|error| wrong(&error))?;
-    let policy = Policy::parse(&text).map_err(|error| match other_file::told(&text, "steer") {
-        Some(other) => wrong(&other),
-        None => wrong(&error),
+    let policy = Policy::parse(&text).map_err(|error| {
+        match other_file::kind_and_command(&text, "steer") {
+            Some(other) => wrong(&other),
+            None => wrong(&error),
+        }
     })?;
     Ok(Policy {
         file: absolute(path).ok(),

@@ -31,7 +31,6 @@ pub struct Options {
     journal: PathBuf,
 }
 
-/// Runs the command.
 pub fn run(options: &Options) -> Result<(), Failure> {
     let (file, journal) = (options.policy.as_path(), options.journal.as_path());
     let wrong =

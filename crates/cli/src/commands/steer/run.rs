@@ -92,7 +92,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
         for rule in &policy.rules {
             output::result(output::word(&words(&policy, rule)))?;
         }
-        Steer::check(&policy).map_err(|error| told(file, error))?;
+        Steer::check(&policy).map_err(|error| failure(file, error))?;
         kernel_is_able()?;
         return output::result("this machine can put the policy in force");
     }
@@ -111,7 +111,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     });
     let exporter = exporter.transpose()?;
     let mut steer = Steer::begin(policy, options.lease, journal, unix_s())
-        .map_err(|error| told(file, error))?;
+        .map_err(|error| failure(file, error))?;
     let place = if steer.took_over() {
         ", in place of a policy that another process left in force"
     } else {
@@ -167,7 +167,7 @@ fn reload(steer: &mut Steer, file: &Path, systems: Option<&Path>) {
     let outcome = next.and_then(|next| {
         let count = next.rules.len();
         let reloaded = steer.reload(next, unix_s());
-        let left_out = reloaded.map_err(|error| told(file, error))?;
+        let left_out = reloaded.map_err(|error| failure(file, error))?;
         Ok((count - left_out.len(), left_out))
     });
     match outcome {
@@ -193,7 +193,7 @@ fn reload(steer: &mut Steer, file: &Path, systems: Option<&Path>) {
     }
 }
 
-fn told(file: &Path, error: SteerError) -> Failure {
+fn failure(file: &Path, error: SteerError) -> Failure {
     match error {
         SteerError::Group(error) if error.is_in_use() => {
             Failure::failed(format_args!("{}: {error}", file.display()))

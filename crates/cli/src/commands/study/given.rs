@@ -249,7 +249,7 @@ impl<'o> Source<'o> {
     pub fn wrong(&self, error: &impl Display) -> String {
         let error = error.to_string();
         if let Some(file) = self.file {
-            let error = other_file::told(&self.text, "study").unwrap_or(error);
+            let error = other_file::kind_and_command(&self.text, "study").unwrap_or(error);
             return format!("{}: {error}", file.display());
         }
         // The options have no lines.

@@ -72,7 +72,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     let lookup = options.names.lookup()?;
     // All of this is checked before any file is made.
     can_use(out, &source.text, &plan)?;
-    Study::check(&plan, options.keep).map_err(|error| told(&source, error))?;
+    Study::check(&plan, options.keep).map_err(|error| failure(&source, error))?;
     if plan.cgroup.is_some() {
         kernel_is_able()?;
     }
@@ -81,7 +81,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     }
     let place = Place::make(out, &source.text, &plan, unix_s()).map_err(of_place)?;
     let study = Study::begin(place, options.keep, lookup, &Init::subcommand(UNDO));
-    let mut study = study.map_err(|error| told(&source, error))?;
+    let mut study = study.map_err(|error| failure(&source, error))?;
     let ended = watch::ended()?;
     output::note(format_args!("the study runs: {}", words(&plan)));
     let (mut over, mut has_failed) = (None, false);
@@ -175,7 +175,7 @@ fn of_place(error: PlaceError) -> Failure {
     }
 }
 
-fn told(source: &Source<'_>, error: StudyError) -> Failure {
+fn failure(source: &Source<'_>, error: StudyError) -> Failure {
     let of_plan = source.wrong(&error);
     match error {
         StudyError::Little => Failure::usage(format_args!("--keep: {error}")),

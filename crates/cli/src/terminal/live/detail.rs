@@ -27,7 +27,6 @@ const SIGNS: [(Marker, char); 3] = [
     (Marker::Custom('+'), '+'),
 ];
 
-/// Draws the connection.
 pub fn draw(frame: &mut Frame<'_>, area: Rect, connection: &Connection, palette: Palette) {
     let lines = about(connection, palette);
     let height = u16::try_from(lines.len()).unwrap_or(u16::MAX);

@@ -14,7 +14,6 @@ use super::screen::{Page, Screen};
 use super::{View, detail, list};
 use crate::terminal::connections::some_of;
 
-/// Draws the page.
 pub fn draw(frame: &mut Frame<'_>, screen: &mut Screen, view: &View<'_>) {
     let parts = Layout::vertical([
         Constraint::Length(1),

@@ -61,7 +61,6 @@ fn columns(
     (widths, (spark + left).min(MAX_SPARKLINE_WIDTH))
 }
 
-/// Draws connections.
 pub fn connections(frame: &mut Frame<'_>, area: Rect, screen: &mut Screen, view: &View<'_>) {
     let all = screen.connections(view);
     let rows: Vec<Chosen> = all
@@ -103,7 +102,6 @@ pub fn connections(frame: &mut Frame<'_>, area: Rect, screen: &mut Screen, view:
     show(frame, area, lines, screen);
 }
 
-/// Draws groups.
 pub fn groups(
     frame: &mut Frame<'_>,
     area: Rect,

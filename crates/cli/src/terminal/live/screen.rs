@@ -19,7 +19,6 @@ pub enum Page {
 /// The state of the view.
 #[derive(Debug)]
 pub struct Screen {
-    /// The page.
     pub page: Page,
     /// The sorted column.
     pub sort: Column,
@@ -41,7 +40,6 @@ pub struct Screen {
     pub top: usize,
     /// The number of rows that fit.
     pub room: usize,
-    /// The styles.
     pub palette: Palette,
 }
 
@@ -55,7 +53,6 @@ pub enum Chosen {
 }
 
 impl Screen {
-    /// The initial view.
     pub fn new(start: Start, palette: Palette) -> Screen {
         Screen {
             page: Page::List,
@@ -136,7 +133,6 @@ impl Screen {
         self.chosen = None;
     }
 
-    /// Selects the first row.
     pub fn first(&mut self) {
         (self.row, self.top, self.chosen) = (0, 0, None);
     }
