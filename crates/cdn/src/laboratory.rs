@@ -13,14 +13,14 @@ use rollout::study::{DataError, Given, GroupError, StudyError};
 use studies::runs::{Batch, BatchError, Findings, Plan};
 use units::Bytes;
 
-use crate::line::{Line, When};
+use crate::line::{Line, LineDraw};
 use crate::observed;
 use crate::spec::Spec;
 
 /// The number of draws of lines that the study has not seen, over which its policy is judged.
 pub(crate) const FRESH_DRAWS: u64 = 3;
 
-/// Why there are no results.
+/// The reason why there are no results.
 #[derive(Debug, thiserror::Error)]
 pub enum LabError {
     /// The text of the CDN is invalid.
@@ -36,7 +36,7 @@ pub enum LabError {
         missing: usize,
         /// The number of lines.
         all: usize,
-        /// Why the first of them failed.
+        /// The reason of the first failure.
         why: Option<String>,
     },
     /// The study's data cannot be written.
@@ -125,9 +125,9 @@ impl Laboratory {
     /// The CDN is invalid.
     pub fn new(spec: Spec, place: &str) -> Result<Laboratory, LabError> {
         let (mut lines, mut counts) = (Vec::new(), Vec::new());
-        for when in [When::Study]
+        for when in [LineDraw::Study]
             .into_iter()
-            .chain((0..FRESH_DRAWS).map(When::Fresh))
+            .chain((0..FRESH_DRAWS).map(LineDraw::Fresh))
         {
             let drawn = spec.lines(when)?;
             counts.push(drawn.len());
@@ -185,7 +185,7 @@ type Delivered = (Vec<Given>, Bytes);
 #[derive(Debug)]
 pub struct Outcomes<'l> {
     laboratory: &'l Laboratory,
-    /// For each line and each arm: its connections, and what its background traffic delivered.
+    /// For each line and each arm: its connections, and the bytes that its background traffic delivered.
     given: Vec<Option<Vec<Delivered>>>,
     failed: Option<String>,
 }

@@ -75,7 +75,7 @@ pub struct Options {
     command: Vec<OsString>,
 }
 
-/// The first argument with which this program starts itself as the first process of a command.
+/// The first argument with which this program starts itself as the init process of a command.
 pub const INIT: &str = "init-of-a-command";
 
 /// Runs the command, and returns its exit code.

@@ -8,7 +8,7 @@ use files::regular;
 use fleet::{Prefix, Systems, SystemsError};
 
 /// The most bytes of the text of a policy or a plan. Parsing it takes many times as much memory.
-const LARGEST: u64 = 4 << 20;
+const MAX_TEXT_BYTES: u64 = 4 << 20;
 
 /// Reads the text of a policy or a plan.
 pub fn read_text(path: &Path) -> io::Result<String> {
@@ -17,22 +17,22 @@ pub fn read_text(path: &Path) -> io::Result<String> {
     text.map_err(|error| io::Error::new(ErrorKind::InvalidData, error))
 }
 
-/// Reads the file of a policy or a plan, whatever it has.
+/// Reads the file of a policy or a plan as bytes.
 pub fn read_bytes(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     regular::open(path)?
-        .take(LARGEST + 1)
+        .take(MAX_TEXT_BYTES + 1)
         .read_to_end(&mut bytes)?;
     check_length(&bytes)?;
     Ok(bytes)
 }
 
-/// Whether a policy's text is no longer than the maximum.
+/// Checks that a policy's text is no longer than the maximum.
 pub fn check_length(text: &[u8]) -> io::Result<()> {
-    if text.len() as u64 <= LARGEST {
+    if text.len() as u64 <= MAX_TEXT_BYTES {
         return Ok(());
     }
-    let most = LARGEST >> 20;
+    let most = MAX_TEXT_BYTES >> 20;
     Err(io::Error::other(format!(
         "is larger than {most} MiB; give its networks in a file of their own, with prefix_file"
     )))

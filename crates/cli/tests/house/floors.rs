@@ -17,14 +17,14 @@ fn floors(rooms: &Arrows) -> Vec<(String, Vec<String>)> {
     let floor = |line: &str| {
         let mut words = line.split_whitespace();
         let name = words.next().expect("a floor").to_owned();
-        // The rest of the line says what is there.
+        // The rest of the line is a description.
         let within = words.take_while(|word| rooms.contains_key(*word));
         (name, within.map(str::to_owned).collect())
     };
     lines.map(floor).collect()
 }
 
-/// The arrows up that have a reason.
+/// The arrows up that have a reason in the document.
 fn known() -> BTreeSet<(String, String)> {
     let document = text(&root().join("docs/ARCHITECTURE.md"));
     let table = document.split("| arrow | reason |").nth(1);

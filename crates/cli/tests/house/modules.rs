@@ -1,4 +1,4 @@
-//! The modules of a crate, and which file names what of which other one.
+//! The modules of a crate, and the items of other files that each file names.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -7,10 +7,10 @@ use proc_macro2::{Delimiter, Spacing, TokenStream, TokenTree};
 
 use crate::text;
 
-/// The arrows of a crate: a file, and the files whose items it names.
+/// The arrows of a crate: each file, and the files whose items it names.
 pub type Arrows = BTreeMap<PathBuf, BTreeSet<PathBuf>>;
 
-/// `a::b::C`, part by part.
+/// The parts of `a::b::C`.
 type Names = Vec<String>;
 
 #[derive(Default)]
@@ -26,14 +26,14 @@ struct Module {
 
 /// One name of a `use`.
 struct Import {
-    /// Nothing for `*`.
+    /// `None` for `*`.
     alias: Option<String>,
     path: Names,
-    /// A re-export leads its users to another file. It is no use by itself.
+    /// A re-export leads its users to another file. It is not a use itself.
     is_visible: bool,
 }
 
-/// What a path leads to.
+/// The target of a path.
 enum Target {
     Module(usize),
     /// An item in this module.
@@ -43,8 +43,9 @@ enum Target {
 /// The modules of a library or a program. The first one is its root.
 struct Modules(Vec<Module>);
 
-/// The arrows between the files that the compiler reads from this one on. Tests are left out, and parts of every feature are
-/// taken in. A path leads to the file that defines its last name, through all re-exports; a call of a method leads nowhere.
+/// The arrows between the files that the compiler reads from this root. Tests are left out, and parts of every feature
+/// are included. A path leads to the file that defines its last name, through all re-exports; a call of a method leads
+/// nowhere.
 pub fn arrows(root: &Path) -> Arrows {
     let mut modules = Modules(vec![Module {
         file: root.to_owned(),
@@ -155,7 +156,7 @@ impl Modules {
                         path.push(name.to_string());
                         is_joined = false;
                     }
-                    // The second of two colons; a single one comes before a type or a value.
+                    // The second of two colons. A single one comes before a type or a value.
                     TokenTree::Punct(punct) if punct.as_char() == ':' => {
                         is_joined = is_first_colon;
                         is_first_colon = punct.spacing() == Spacing::Joint;
@@ -184,7 +185,7 @@ impl Modules {
         for (place, module) in self.0.iter().enumerate() {
             let uses = arrows.entry(module.file.clone()).or_default();
             let named = module.mentions.iter().filter_map(|path| {
-                // A variable may be called like a module.
+                // A variable may have the name of a module.
                 match self.resolve(place, path, 0)? {
                     Target::Item(target) => Some(target),
                     Target::Module(_) => None,
@@ -194,7 +195,7 @@ impl Modules {
             let imported = imports.filter_map(|import| {
                 match self.resolve(place, &import.path, 0)? {
                     Target::Item(target) => Some(target),
-                    // What is named of the module says where that leads.
+                    // A module counts by the items that paths name in it; a glob import counts by itself.
                     Target::Module(target) => import.alias.is_none().then_some(target),
                 }
             });
@@ -205,7 +206,7 @@ impl Modules {
         arrows
     }
 
-    /// The files of a module, of the module that it is in, and so on: it is a part of each.
+    /// The files of a module and of all modules that contain it.
     fn files_above(&self, mut module: usize) -> BTreeSet<&PathBuf> {
         let mut files = BTreeSet::from([&self.0[module].file]);
         while module != 0 {
@@ -215,7 +216,7 @@ impl Modules {
         files
     }
 
-    /// Where a path leads that stands in this module; nowhere if it leads out of the crate.
+    /// The target of a path in this module; `None` if it leads out of the crate.
     fn resolve(&self, module: usize, path: &[String], depth: usize) -> Option<Target> {
         let (first, rest) = path.split_first()?;
         let from = match first.as_str() {
@@ -230,7 +231,7 @@ impl Modules {
         self.find(from, rest, depth).or(Some(Target::Item(from)))
     }
 
-    /// Where a path leads that begins with a name of this module.
+    /// The target of a path that begins with a name in this module.
     fn find(&self, place: usize, path: &[String], depth: usize) -> Option<Target> {
         let Some((first, rest)) = path.split_first() else {
             return Some(Target::Module(place));
@@ -247,7 +248,7 @@ impl Modules {
                 .find(*child, rest, depth)
                 .or(Some(Target::Item(*child)));
         }
-        // Imports of each other's names.
+        // Imports may form a loop.
         if depth > 20 {
             return None;
         }
@@ -300,7 +301,7 @@ fn items(tokens: TokenStream) -> Vec<Vec<TokenTree>> {
         };
         let is_use = item.iter().any(|token| is(token, "use"));
         item.push(token);
-        // The braces of a `use` do not end it.
+        // The braces of a `use` do not end the item.
         let is_over = !is_use || item.last().is_some_and(|token| is(token, ";"));
         if is_end && is_over {
             if std::mem::take(&mut is_off) {
@@ -315,7 +316,7 @@ fn items(tokens: TokenStream) -> Vec<Vec<TokenTree>> {
     items
 }
 
-/// Whether an attribute has something compiled for tests only.
+/// True if an attribute is for tests only.
 fn is_of_tests(attribute: TokenStream) -> bool {
     let text: String = attribute
         .into_iter()
@@ -325,7 +326,7 @@ fn is_of_tests(attribute: TokenStream) -> bool {
     text.starts_with("cfg(test)") || text.starts_with("cfg(all(test,")
 }
 
-/// What `#[path = "…"]` says.
+/// The file in `#[path = "…"]`.
 fn path_attribute(before: &[TokenTree]) -> Option<String> {
     let groups = before.iter().filter_map(|token| match token {
         TokenTree::Group(group) => Some(group.to_string()),
@@ -340,7 +341,7 @@ fn is(token: &TokenTree, wanted: &str) -> bool {
     !matches!(token, TokenTree::Group(_)) && token.to_string() == wanted
 }
 
-/// The place of the word that says which item this is. The next one is its name.
+/// The index of the keyword of an item. Its name follows.
 fn keyword(item: &[TokenTree]) -> usize {
     const KEYWORDS: [&str; 11] = [
         "const",
@@ -363,7 +364,7 @@ fn keyword(item: &[TokenTree]) -> usize {
     of_function.map_or(first, |later| first + 1 + later)
 }
 
-/// Gives each path of a `use`, and its name here, to `found`.
+/// Passes each path of a `use`, and its local name, to `found`.
 fn read_use(tree: &[TokenTree], before: &mut Names, found: &mut impl FnMut(Names, Option<String>)) {
     let begin = before.len();
     let mut alias = None;

@@ -9,7 +9,7 @@ use crate::{root, text};
 
 pub type Arrows = BTreeMap<String, BTreeSet<String>>;
 
-/// The crates of the workspace, and which of them each one depends on, in this table of its manifest.
+/// The crates of the workspace, and the crates in this table of their manifests.
 pub fn manifests(table: &str) -> Arrows {
     let crates = fs::read_dir(root().join("crates")).expect("crates");
     let read = crates.map(|entry| {
@@ -28,7 +28,7 @@ pub fn manifests(table: &str) -> Arrows {
     all.into_iter().map(ours).collect()
 }
 
-/// The rows of the document's table, from the lowest room up: a crate, and what it may use.
+/// The rows of the document's table, from the lowest room up: a crate, and the crates that it may use.
 fn drawn() -> Vec<(String, BTreeSet<String>)> {
     let document = text(&root().join("docs/ARCHITECTURE.md"));
     let table = document.split("| crate | uses |").nth(1);
@@ -71,7 +71,7 @@ fn no_arrow_goes_up() {
     }
 }
 
-/// Tests may look at what is beside their crate, but not at what is built on it: neither room could be published alone.
+/// Tests may use crates beside their own, but none that is built on it: neither room could be published alone.
 #[test]
 fn tests_look_at_nothing_above() {
     let arrows = manifests("dependencies");

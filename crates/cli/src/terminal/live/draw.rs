@@ -1,4 +1,4 @@
-//! Drawing: the frame around every page.
+//! Draws the frame around every page.
 
 use program::output::printable;
 use ratatui::Frame;
@@ -14,7 +14,6 @@ use super::screen::{Page, Screen};
 use super::{View, detail, list};
 use crate::terminal::connections::some_of;
 
-/// Draws the page.
 pub fn draw(frame: &mut Frame<'_>, screen: &mut Screen, view: &View<'_>) {
     let parts = Layout::vertical([
         Constraint::Length(1),
@@ -48,7 +47,7 @@ pub fn draw(frame: &mut Frame<'_>, screen: &mut Screen, view: &View<'_>) {
     frame.render_widget(keys_line(screen), keys);
 }
 
-/// The numbers of what the rows show, and of how many there are without the filter of the view.
+/// The totals of the rows, and the number of connections without the view's filter.
 fn title_line(screen: &Screen, view: &View<'_>) -> Line<'static> {
     let shown = screen.passing(view);
     let sum = |of: fn(&fleet::Seen) -> Option<Rate>| {
