@@ -1,5 +1,4 @@
-//! What is told of a connection, by name and with its unit: the same in JSON and in Parquet, and as in the record of a run
-//! where a run has it.
+//! The fields of a connection, with names and units. JSON, Parquet and the record of a run share them.
 
 use std::borrow::Cow;
 
@@ -23,7 +22,7 @@ pub fn fields<'s>() -> Vec<Field<'s>> {
     all
 }
 
-/// The fields of a connection as JSON; those that are not known are null.
+/// The fields of a connection as JSON. Unknown ones are null.
 pub fn json<'s>(fields: &[Field<'s>], seen: &'s Seen) -> Map<String, Value> {
     let cell = |field: &Field<'s>| {
         let value = match &field.cells {
@@ -99,7 +98,7 @@ fn now<'s>() -> Vec<Field<'s>> {
     ]
 }
 
-/// What BBR makes of the path.
+/// BBR's model of the path.
 fn model<'s>() -> Vec<Field<'s>> {
     let of = |seen: &Seen| seen.model();
     vec![
@@ -143,7 +142,7 @@ fn so_far<'s>() -> Vec<Field<'s>> {
     ]
 }
 
-/// Since the look before.
+/// Changes since the previous sample.
 fn since<'s>() -> Vec<Field<'s>> {
     vec![
         Field::real("since_s", |seen| {

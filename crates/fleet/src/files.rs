@@ -1,7 +1,8 @@
-//! Rows in Parquet files: bounded on disk and in memory, and readable whatever happens.
+//! Rows in Parquet files: bounded on disk and in memory, and readable after a crash.
 //!
-//! A Parquet file can be read only when it is whole. So the newest file is written anew every few seconds, beside its old
-//! state, and put in its place: a crash costs no more than these seconds. When it has enough rows, the next one begins.
+//! A Parquet file can be read only if it is complete. So the newest file is written again every few seconds, beside its
+//! old state, and then replaces it: a crash costs at most these seconds. A file with enough rows is followed by the
+//! next one.
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -15,50 +16,51 @@ use units::{Bytes, Duration};
 
 use crate::connection::Moment;
 
-/// So many rows are held: some tens of megabytes.
+/// The maximum number of rows in memory, which are some tens of megabytes.
 pub const ROWS: usize = 1 << 15;
 
-/// So long a file at most.
+/// The maximum time that a file covers.
 const FILE: Duration = Duration::from_secs(3600);
 
-/// So long rows are held before they are on the disk.
+/// The maximum time before rows are on the disk.
 pub const HELD: Duration = Duration::from_secs(5);
 
-/// The least to keep: a few full files.
+/// The minimum size to keep: a few full files.
 pub const LEAST: Bytes = Bytes::new(32_000_000);
 
-/// No later than this by the clock, in milliseconds since 1970: in the year 2264. Nearly as many names of this length come behind.
+/// The latest time of a file's name, in milliseconds since 1970: in the year 2264. Nearly as many names of this length
+/// follow.
 const LATEST: u64 = 9_300_000_000_000;
 
-/// So many digits a name has.
+/// The number of digits of a name.
 const DIGITS: usize = 13;
 
-/// What the names of files end with.
+/// The end of files' names.
 const END: &str = ".parquet";
 
-/// Why nothing is recorded.
+/// A reason why nothing is recorded.
 #[derive(Debug, thiserror::Error)]
 pub enum RecordError {
     /// The directory cannot be used.
     #[error("{}: {error}", path.display())]
     Place {
-        /// Which one.
+        /// The directory.
         path: PathBuf,
-        /// Why.
+        /// The system's error.
         error: io::Error,
     },
-    /// There is something else at its place.
+    /// Something other than a directory is there.
     #[error("{} is not a directory; give another name", .0.display())]
     Taken(PathBuf),
-    /// It is too little.
+    /// The size to keep is too small.
     #[error("expected at least {} MB", LEAST.get() / 1_000_000)]
     Little,
     /// A file cannot be written.
     #[error("cannot write {}: {why}", path.display())]
     Write {
-        /// Which one.
+        /// The file.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         why: String,
     },
 }
@@ -70,26 +72,26 @@ pub type Write<R> = fn(&mut BufWriter<&File>, &[R]) -> Result<(), WriteError>;
 #[derive(Debug)]
 pub struct Files<R> {
     directory: PathBuf,
-    /// What their names begin with.
+    /// The beginning of the files' names.
     start: &'static str,
     write: Write<R>,
     keep: Bytes,
     rows: Vec<R>,
-    /// The file that they go to.
+    /// The file that the rows go to.
     file: PathBuf,
     began: Duration,
     written: Duration,
-    /// How many of the rows are on the disk.
+    /// The number of rows that are on the disk.
     safe: usize,
     lost: u64,
     dropped: u64,
-    /// What the newest file's name says, in milliseconds.
+    /// The time in the newest file's name, in milliseconds.
     newest: u64,
 }
 
 impl<R> Files<R> {
-    /// Files in the directory, which is made if it is not there, no more than `keep` of it: the oldest ones go. Nothing else in it
-    /// is touched.
+    /// Writes files into the directory, which is created if necessary. It deletes the oldest ones above a total of
+    /// `keep`, and touches no other files.
     pub fn new(
         directory: &Path,
         start: &'static str,
@@ -134,11 +136,11 @@ impl<R> Files<R> {
         })
     }
 
-    /// Takes rows in.
+    /// Adds rows.
     ///
     /// # Errors
     ///
-    /// A file cannot be written. What is held stays held, as far as there is room, and is tried again.
+    /// A file cannot be written. Rows stay in memory as far as there is room, and the next call tries again.
     pub fn add(
         &mut self,
         when: Moment,
@@ -169,28 +171,29 @@ impl<R> Files<R> {
         outcome
     }
 
-    /// How many rows there was no room for, as files could not be written.
+    /// The number of rows lost because files could not be written.
     pub fn lost(&self) -> u64 {
         self.lost
     }
 
-    /// How many rows are held and not on the disk.
+    /// The number of rows that are not on the disk yet.
     pub fn unsaved(&self) -> u64 {
         (self.rows.len() - self.safe) as u64
     }
 
-    /// How many rows had to go with the oldest files, so that no more than is to be kept is there.
+    /// The number of rows deleted with the oldest files to keep the size.
     pub fn dropped(&self) -> u64 {
         self.dropped
     }
 
-    /// How many rows are held.
+    /// The number of rows in memory.
     #[cfg(test)]
     pub fn held(&self) -> usize {
         self.rows.len()
     }
 
-    /// A name behind those of all files that there are, also when the clock was set back: the oldest ones go first.
+    /// A name that sorts after those of all existing files, even if the clock was set back: the oldest files are
+    /// deleted first.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -202,7 +205,7 @@ impl<R> Files<R> {
         loop {
             let name = format!("{}{:0DIGITS$}{END}", self.start, self.newest);
             self.file = self.directory.join(name);
-            // Nobody's file is replaced: one may have a name that no clock gave it.
+            // An existing file is not replaced: its name may not come from a clock.
             if fs::symlink_metadata(&self.file).is_err() {
                 break;
             }
@@ -217,7 +220,7 @@ impl<R> Files<R> {
         Ok(())
     }
 
-    /// Writes what is held.
+    /// Writes the rows in memory.
     ///
     /// # Errors
     ///
@@ -245,7 +248,7 @@ impl<R> Files<R> {
         new.commit().map_err(text)
     }
 
-    /// Removes the oldest files until the rest is no more than is to be kept.
+    /// Removes the oldest files above the size to keep.
     fn tidy(&mut self) {
         let files = files(&self.directory, self.start);
         let mut all: u64 = files.iter().map(|(_, size)| size).sum();
@@ -262,7 +265,7 @@ impl<R> Files<R> {
     }
 }
 
-/// The files of this kind in a directory, the oldest first, with their sizes.
+/// The files of this kind in a directory, the oldest first, with their sizes in bytes.
 pub fn files(directory: &Path, start: &str) -> Vec<(PathBuf, u64)> {
     let entries = fs::read_dir(directory).into_iter().flatten().flatten();
     let mut files: Vec<(PathBuf, u64)> = entries
@@ -276,13 +279,13 @@ pub fn files(directory: &Path, start: &str) -> Vec<(PathBuf, u64)> {
     files
 }
 
-/// How many rows a file has; of one that is damaged, none can be read.
+/// The number of rows of a file. A damaged file counts as empty.
 fn rows(path: &Path) -> u64 {
     let file = regular::open(path).ok();
     file.and_then(row_count).unwrap_or(0)
 }
 
-/// What a name says that is ours: `watch-1700000000000.parquet`.
+/// The time in the name of a file of this kind: `watch-1700000000000.parquet`.
 fn millis(start: &str, name: &str) -> Option<u64> {
     let digits = name.strip_prefix(start)?.strip_suffix(END)?;
     let is_ours = digits.len() == DIGITS && digits.bytes().all(|byte| byte.is_ascii_digit());

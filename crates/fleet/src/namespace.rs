@@ -1,4 +1,4 @@
-//! Network namespaces, by what people call them.
+//! Network namespaces by name.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -10,37 +10,38 @@ use std::path::{Path, PathBuf};
 use linux::Error;
 use linux::diag::Diag;
 
-/// Where `ip netns` keeps names (ip-netns(8)).
+/// The directory in which `ip netns` keeps names (ip-netns(8)).
 const NAMED: &str = "/run/netns";
 
 /// A network namespace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Namespace {
-    /// The one that this process is in.
+    /// The namespace of this process.
     Here,
-    /// Another one: its name, and the file that stands for it.
+    /// Another namespace: its name and its file.
     At(String, PathBuf),
 }
 
-/// A namespace that cannot be looked at.
+/// A namespace that cannot be observed.
 #[derive(Debug, thiserror::Error)]
 pub enum NamespaceError {
-    /// There is none of this name.
+    /// No namespace has this name.
     #[error(
         "{0}: {1}; give a name of `ip netns`, the number of a process, a file such as /proc/PID/ns/net, or `all`"
     )]
     Unknown(String, io::Error),
-    /// It cannot be entered, or has no sock_diag.
+    /// The namespace cannot be entered, or has no sock_diag.
     #[error("{0}: {1}")]
     Closed(String, Error),
 }
 
 impl Namespace {
-    /// Those that somebody asks for: a name of `ip netns`, the number of a process, a file, or `all` that this user can see.
+    /// Finds namespaces by a name of `ip netns`, the number of a process, a file, or `all` for those that this user can
+    /// see.
     ///
     /// # Errors
     ///
-    /// There is none.
+    /// There is no such namespace.
     pub fn find(text: &str) -> Result<Vec<Namespace>, NamespaceError> {
         if text == "all" {
             return Ok(Namespace::all());
@@ -87,7 +88,7 @@ impl Namespace {
         all
     }
 
-    /// What it is called.
+    /// The name.
     pub fn name(&self) -> &str {
         match self {
             Namespace::Here => "here",

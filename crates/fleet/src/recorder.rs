@@ -21,21 +21,21 @@ fn write_seen(to: &mut BufWriter<&File>, rows: &[Seen]) -> Result<(), WriteError
 }
 
 impl Recorder {
-    /// Records into the directory, which is made if it is not there, no more than `keep` of it: the oldest files go. Nothing
-    /// else in it is touched.
+    /// Records into the directory, which is created if necessary. It deletes the oldest files above a total of `keep`,
+    /// and touches no other files.
     ///
     /// # Errors
     ///
-    /// It cannot be made or written to, or is a file; or `keep` is too little.
+    /// The directory cannot be created or written to, is a file, or `keep` is too small.
     pub fn new(directory: &Path, keep: Bytes) -> Result<Recorder, RecordError> {
         Files::new(directory, "watch-", keep, write_seen).map(Recorder)
     }
 
-    /// Takes in a look: a row for each connection that is new, or did something since the look before.
+    /// Adds a sample: a row for each connection that is new or was active since the previous sample.
     ///
     /// # Errors
     ///
-    /// A file cannot be written. What is held stays held, as far as there is room, and is tried again.
+    /// A file cannot be written. Rows stay in memory as far as there is room, and the next call tries again.
     pub fn look<'c>(
         &mut self,
         when: Moment,
@@ -49,7 +49,7 @@ impl Recorder {
             .add(when, news.map(|connection| connection.seen.clone()))
     }
 
-    /// Writes what is held.
+    /// Writes the rows in memory.
     ///
     /// # Errors
     ///
@@ -58,7 +58,7 @@ impl Recorder {
         self.0.save()
     }
 
-    /// How many rows there was no room for, as files could not be written.
+    /// The number of rows lost because files could not be written.
     pub fn lost(&self) -> u64 {
         self.0.lost()
     }
@@ -111,7 +111,7 @@ mod tests {
             sizes.len() >= 15 && sizes.is_sorted() && sizes.first() < sizes.last(),
             "{sizes:?}"
         );
-        // As a crash would.
+        // This is the state after a crash.
         drop(recorder);
         assert_eq!(names(directory.path()), ["watch-1700000000000.parquet"]);
     }
@@ -145,7 +145,7 @@ mod tests {
     fn files_are_in_order_whatever_becomes_of_the_clock() {
         let directory = tempfile::tempdir().unwrap();
         let mut before: Option<String> = None;
-        // Forward by 400 years, to 1970, and back again; each is another process.
+        // The clock goes forward by 400 years, to 1970, and back again. Each step is another process.
         for unix_s in [1.7e9, 1.4e10, 0.0, 1.7e9] {
             let mut recorder = Recorder::new(directory.path(), KEEP).unwrap();
             let when = Moment { unix_s, ..at(1) };
@@ -166,7 +166,7 @@ mod tests {
         idle[0].seen.since = Some(crate::Since::default());
         recorder.look(at(9), &idle).unwrap();
         assert_eq!(recorder.0.held(), 0);
-        // One that is new has one, whatever it did.
+        // A new connection has a row even if it is idle.
         recorder.look(at(0), &idle).unwrap();
         assert_eq!(recorder.0.held(), 1);
     }

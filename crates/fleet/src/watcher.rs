@@ -1,4 +1,4 @@
-//! Looks at the machine's connections.
+//! Samples of the machine's connections.
 
 use std::net::IpAddr;
 use std::path::Path;
@@ -13,13 +13,13 @@ use crate::systems::Systems;
 use crate::table::{Table, nameless};
 use crate::who::{Cgroups, Processes};
 
-/// So many files of processes are looked at in a look: some milliseconds.
+/// The maximum number of processes' files to check in a sample, which takes some milliseconds.
 const FILES: usize = 4096;
 
-/// New control groups are looked for no more often than every so many looks.
+/// The minimum number of samples between two searches for new control groups.
 const CGROUP_LOOKS: u64 = 10;
 
-/// Looks at all connections of some network namespaces.
+/// Samples all connections of some network namespaces.
 pub struct Watcher {
     places: Vec<Place>,
     filter: KernelFilter,
@@ -27,7 +27,7 @@ pub struct Watcher {
     processes: Processes,
     cgroups: Cgroups,
     table: Table,
-    /// Whether there are connections whose process has not been looked for since they came.
+    /// True if there are connections whose process has not been searched for yet.
     is_process_wanted: bool,
     is_cgroup_wanted: bool,
     looks: u64,
@@ -39,8 +39,8 @@ struct Place {
 }
 
 impl Watcher {
-    /// Watches these namespaces. `filter` leaves connections out that nobody asks for; `systems` says which networks they
-    /// lead to.
+    /// Watches these namespaces. `filter` leaves connections out in the kernel; `systems` names the networks of remote
+    /// addresses.
     ///
     /// # Errors
     ///
@@ -53,7 +53,7 @@ impl Watcher {
         let open = |namespace: &Namespace| -> Result<Place, NamespaceError> {
             Ok(Place {
                 name: namespace.name().into(),
-                // Without the right to see the state of Fullpipe's controllers, everything else is seen.
+                // Without the permission to see the state of Fullpipe's controllers, everything else is seen.
                 diag: namespace.diag()?.with_storage(kernel::visible_flows()),
             })
         };
@@ -70,11 +70,11 @@ impl Watcher {
         })
     }
 
-    /// Looks at them.
+    /// Takes a sample.
     ///
     /// # Errors
     ///
-    /// The kernel refuses, or says what makes no sense; what came before was seen.
+    /// The kernel refuses, or its answer is invalid. Connections before the error are kept.
     pub fn look(&mut self, when: Moment) -> Result<(), Error> {
         let Watcher {
             places,
@@ -116,7 +116,7 @@ impl Watcher {
         outcome
     }
 
-    /// Looks for all processes at once, however long that takes.
+    /// Finds the sockets of all processes at once, however long that takes.
     pub fn find_all(&mut self) {
         self.find_processes(usize::MAX);
     }
@@ -154,7 +154,7 @@ impl Watcher {
         self.table.all()
     }
 
-    /// All that is known of the last look.
+    /// The table of the last sample.
     pub fn table(&self) -> &Table {
         &self.table
     }

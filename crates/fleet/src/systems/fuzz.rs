@@ -1,12 +1,12 @@
-//! What must hold for any bytes that are given as a table or a list of networks: fuzz targets, which `fuzz/fuzz_targets` and the tests
-//! below call.
+//! Properties that hold for any bytes read as a table or list of networks. `fuzz/fuzz_targets` and the tests below call
+//! these functions.
 
 use std::collections::BTreeSet;
 
 use super::{Regions, Systems, Table, list};
 use experiment::Prefix;
 
-/// More networks than this a list may not have here.
+/// The maximum number of networks of a list in these tests.
 const MOST: usize = 1000;
 
 /// A table is read, or refused in one line. Look-ups end, and the networks of a system are its own.
@@ -26,7 +26,7 @@ pub fn systems(bytes: &[u8]) {
                     continue;
                 };
                 let number = system.number;
-                // In the other format, IPv4's are in IPv6's, and may be so more than once.
+                // In the other format, the networks of IPv4 are part of IPv6, possibly several times.
                 if matches!(systems.table, Table::Ranges(_))
                     && let Ok(networks) = systems.networks(&BTreeSet::from([number]))
                 {
@@ -39,7 +39,8 @@ pub fn systems(bytes: &[u8]) {
     }
 }
 
-/// A list is read, or refused in one line. What was read is read again as it is shown. The same holds for a list with regions.
+/// A list is read, or refused in one line. Reading what it displays gives the same list. The same holds for a list with
+/// regions.
 pub fn lists(bytes: &[u8]) {
     if let Err(error) = Regions::of(bytes) {
         assert_eq!(error.to_string().lines().count(), 1, "{error}");

@@ -1,4 +1,4 @@
-//! The networks of autonomous systems: the way back.
+//! The networks of autonomous systems.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
@@ -9,7 +9,7 @@ use maxminddb::{Reader, WithinOptions};
 use super::{Entry, MOST, Systems, SystemsError, Table};
 
 impl Systems {
-    /// The networks of each of these systems. Those of others that are within them are left out.
+    /// The networks of each of these systems, without the networks of other systems within them.
     ///
     /// # Errors
     ///

@@ -14,10 +14,10 @@ use super::ranges::{Collected, Ranges};
 use super::text::LineError;
 use super::{LONGEST_LINE, MOST, SystemsError};
 
-/// The most bytes of a file.
+/// The maximum size of a file in bytes.
 const LARGEST: u64 = 128 << 20;
 
-/// The longest name of a region, in bytes. It has to fit into a table.
+/// The maximum length of a region's name in bytes, so that it fits into a table.
 const LONGEST: usize = 64;
 
 /// Networks, and the regions that they belong to.
@@ -28,12 +28,12 @@ pub struct Regions {
 }
 
 impl Regions {
-    /// Reads a file with a network and the name of its region in each line: `192.0.2.0/24 north`. A name may have spaces. What
-    /// is behind a `#` is a comment. Of several networks with an address, the most specific one counts.
+    /// Reads a file with a network and the name of its region in each line: `192.0.2.0/24 north`. A name may have
+    /// spaces. `#` begins a comment. The most specific network with an address counts.
     ///
     /// # Errors
     ///
-    /// A line makes no sense, there is no network, or the file is too large.
+    /// A line is invalid, there is no network, or the file is too large.
     pub fn read(file: File) -> Result<Regions, SystemsError> {
         if file.metadata()?.len() > LARGEST {
             return Err(TextError::Large(LARGEST).into());
@@ -41,7 +41,7 @@ impl Regions {
         Regions::of(BufReader::new(file))
     }
 
-    /// The same, from any source.
+    /// Reads regions from any source.
     pub fn of(source: impl BufRead) -> Result<Regions, SystemsError> {
         let mut collected = Collected::default();
         let mut places: HashMap<Arc<str>, u32> = HashMap::new();
@@ -79,7 +79,7 @@ impl Regions {
         })
     }
 
-    /// The networks of each region. Those of others that are within them are left out.
+    /// The networks of each region, without the networks of other regions within them.
     pub fn networks(&self) -> BTreeMap<String, Vec<Prefix>> {
         let mut networks: BTreeMap<String, Vec<Prefix>> = BTreeMap::new();
         for (first, last, place) in self.ranges.all() {

@@ -10,16 +10,16 @@ use super::columns::{Columns, Row, number};
 use super::ranges::{Collected, Ranges};
 use super::{LONGEST_LINE, MOST, MOST_SYSTEMS, System, SystemsError};
 
-/// A line that makes no sense.
+/// An invalid line, or an invalid number of lines.
 #[derive(Debug, thiserror::Error)]
 pub enum LineError {
-    /// Something in it is wrong.
+    /// The line with this number is invalid.
     #[error("line {0}: {1}")]
     Wrong(u64, String),
-    /// There are more than may be.
+    /// There are more networks than allowed.
     #[error("has more than {0} networks; give larger ones in place of their parts")]
     Many(usize),
-    /// There are more systems than may be.
+    /// There are more systems than allowed.
     #[error(
         "has more than {0} AS numbers, and the internet has far fewer; give a table of networks and AS numbers"
     )]
@@ -36,7 +36,7 @@ pub enum LineError {
     NoRegion,
 }
 
-/// Reads all lines. The first one says how they are made: by its names, or by what its cells are.
+/// Reads all lines. The first one decides the columns, by its names or by the contents of its cells.
 pub fn read(
     source: impl BufRead,
     named: &mut HashMap<u32, Arc<System>>,
@@ -75,7 +75,7 @@ pub fn read(
     Ok(collected.finish())
 }
 
-/// Adds the network of a row. Some networks are nobody's.
+/// Adds the network of a row, unless it is unassigned.
 fn add(
     row: &Row,
     columns: &Columns,

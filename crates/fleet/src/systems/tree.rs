@@ -2,20 +2,20 @@
 
 use maxminddb::Metadata;
 
-/// An address has no more bits.
+/// The maximum depth: the number of bits of an address.
 const DEEPEST: usize = 128;
 
-/// What is known of a node. Others have their number of networks.
+/// The states of a node. Other values are the node's number of networks.
 const UNKNOWN: u32 = u32::MAX;
 const ABOVE: u32 = u32::MAX - 1;
 const MOST: u32 = u32::MAX - 2;
 
-/// How many networks lead to the tree's ends, with or without data; `None` if the tree goes in circles. A walk visits each
-/// of them, and a small tree can have 2^128: its nodes may have the same children.
+/// Counts the networks that lead to the tree's ends, with or without data. `None` if the tree has a circle. A walk
+/// visits each of them, and a small tree can have 2^128, because nodes may share children.
 pub fn networks(bytes: &[u8], about: &Metadata) -> Option<u32> {
     let count = usize::try_from(about.node_count).ok()?;
     let width = usize::from(about.record_size) / 4;
-    // The parser has checked this, too.
+    // The parser checks this, too.
     if count == 0 || count.checked_mul(width)? > bytes.len() {
         return None;
     }

@@ -1,4 +1,4 @@
-//! Which control group a socket belongs to: the kernel tells the inode of its directory (cgroups(7)).
+//! The control group of a socket: the kernel returns the inode of its directory (cgroups(7)).
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -7,13 +7,13 @@ use std::sync::Arc;
 
 use hashbrown::HashMap;
 
-/// Where version 2 is mounted: alone, or beside version 1.
+/// The mount points of version 2: alone, or beside version 1.
 const PLACES: [&str; 2] = ["/sys/fs/cgroup", "/sys/fs/cgroup/unified"];
 
-/// What only the root of version 2 has.
+/// A file that only the root of version 2 has.
 const MARK: &str = "cgroup.controllers";
 
-/// So many groups are known at most.
+/// The maximum number of known groups.
 const MOST: usize = 1 << 17;
 
 /// The root of all control groups of version 2, if there are any.
@@ -30,12 +30,12 @@ pub struct Cgroups {
 }
 
 impl Cgroups {
-    /// Those that there are; without version 2, none.
+    /// The existing groups. Without version 2, there are none.
     pub fn new() -> Cgroups {
         Cgroups::at(root())
     }
 
-    /// Those below a directory.
+    /// The groups below a directory.
     fn at(root: Option<&Path>) -> Cgroups {
         let mut cgroups = Cgroups {
             root: root.map(Path::to_owned),
@@ -50,7 +50,7 @@ impl Cgroups {
         self.names.get(&inode)
     }
 
-    /// Looks anew which groups there are.
+    /// Reads the groups again.
     pub fn read(&mut self) {
         let Some(root) = &self.root else { return };
         let mut names = HashMap::new();
