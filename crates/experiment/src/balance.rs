@@ -57,12 +57,12 @@ impl Balance {
         })
     }
 
-    /// Whether the numbers of units agree with the plan.
+    /// True if the numbers of units agree with the plan.
     pub fn has_its_units(&self) -> bool {
         self.p >= SUSPICIOUS
     }
 
-    /// Whether the units of all arms have equally many connections.
+    /// True if the units of all arms have equally many connections.
     pub fn has_its_connections(&self) -> bool {
         self.p_connections.is_none_or(|p| p >= SUSPICIOUS)
     }

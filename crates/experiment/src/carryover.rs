@@ -1,9 +1,10 @@
-//! A study by slots over the time since its arms were switched: how long the arm before still matters.
+//! A study by slots over the time since its arms were switched: the duration of the previous arm's effect.
 //!
-//! When a slot begins, connections of the arm before still send, and its queues are still there (the carryover effect of
-//! switchback experiments). Slots are randomised one by one. So some slots of an arm follow a slot of another arm, in
-//! proportion to the other arms' shares: with two equal arms, about half. The others follow a slot of the same arm. A difference
-//! between the two is what the arm before has left. The plan's washout suffices if there is no difference behind it.
+//! When a slot begins, connections of the arm before still send, and its queues are still there (the carryover effect
+//! of switchback experiments). Slots are randomised one by one. So some slots of an arm follow a slot of another arm,
+//! in proportion to the other arms' shares: with two equal arms, about half. The others follow a slot of the same arm.
+//! A difference between the two is the carryover of the arm before. The plan's washout suffices if there is no
+//! difference after it.
 
 use std::collections::HashMap;
 
@@ -33,19 +34,19 @@ const WITHOUT: f64 = 10.0;
 /// The first bin ends at one part in this many of the washout.
 const FIRST: f64 = 4.0;
 
-/// The most slots that one object is followed through.
+/// The maximum number of slots that one object is followed through.
 const FOLLOWED: usize = 64;
 
-/// When an observation was made.
+/// The times of an observation.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct When {
     /// The index of the machine. Each has its own traffic.
     pub machine: usize,
-    /// When its connection was set up, in seconds since 1970, if the connection is known.
+    /// The time when its connection was set up, in seconds since 1970, if the connection is known.
     pub set_up: Option<f64>,
-    /// When it began, in seconds since 1970.
+    /// The time when it began, in seconds since 1970.
     pub begun: f64,
-    /// Whether it is evaluated. It is not if its connection was set up in a washout.
+    /// True if it is evaluated. It is not if its connection was set up in a washout.
     pub is_evaluated: bool,
 }
 
@@ -90,8 +91,8 @@ pub struct Since {
     pub behind: SinceBin,
     /// The number of intervals in evaluated bins.
     pub intervals: usize,
-    /// How many of them do not contain 0. Chance alone gives one in twenty when the study is over. Before, at one look, it
-    /// gives at most one in 400: anytime-valid intervals reach at least 3.03 standard errors to each side.
+    /// The number of them that do not contain 0. Chance alone gives one in twenty when the study is over. Before, at
+    /// one look, it gives at most one in 400: anytime-valid intervals reach at least 3.03 standard errors to each side.
     pub beyond: usize,
 }
 
@@ -102,7 +103,7 @@ pub struct SinceBin {
     pub from_s: f64,
     /// Its end.
     pub to_s: f64,
-    /// Whether it is evaluated, or part of the washout.
+    /// True if it is evaluated, or part of the washout.
     pub is_evaluated: bool,
     /// In slots after a slot of another arm: the share of the time of objects that belongs to connections of other arms.
     pub of_others: Option<f64>,
@@ -128,13 +129,13 @@ pub struct ValueSince {
     pub value: Option<f64>,
     /// The number of observations.
     pub observations: u64,
-    /// What a slot of another arm before this one changes, against a slot of the same arm before it. Each interval is a 95 %
-    /// interval by itself.
+    /// The effect of a slot of another arm before this one, against a slot of the same arm before it. Each interval is
+    /// a 95 % interval by itself.
     pub carryover: Option<Effect>,
 }
 
 impl Carryover {
-    /// No connections yet. `None` if the plan's unit is no slot.
+    /// An empty carryover. `None` if the plan's unit is no slot.
     pub fn new(plan: &Plan) -> Option<Carryover> {
         let Unit::Slot(slot) = plan.unit else {
             return None;

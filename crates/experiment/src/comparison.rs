@@ -6,10 +6,10 @@ use crate::effect::{DOUBT, Effect, Interval};
 use crate::heat::HeatRow;
 use crate::measure::Measure;
 
-/// The least change that is worth a rule.
+/// The minimum change that is worth a rule.
 pub(crate) const WORTH: f64 = 0.03;
 
-/// Whether an improvement is worth a rule and statistically significant.
+/// True if an improvement is worth a rule and statistically significant.
 pub(crate) fn is_clear(change: f64, p_corrected: f64) -> bool {
     p_corrected < DOUBT && change >= WORTH
 }

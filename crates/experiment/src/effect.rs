@@ -39,7 +39,7 @@ impl Interval {
         }
     }
 
-    /// Whether the interval contains the value.
+    /// True if the interval contains the value.
     pub fn has(&self, value: f64) -> bool {
         self.low <= value && value <= self.high
     }

@@ -129,14 +129,14 @@ pub struct Findings {
     pub verdict: String,
     /// The verdict as one word.
     pub decision: Decision,
-    /// Whether the study has run for its planned duration. Otherwise, the verdict and the corrected p-values are
+    /// True if the study has run for its planned duration. Otherwise, the verdict and the corrected p-values are
     /// anytime-valid.
     pub is_over: bool,
-    /// How far the study is.
+    /// The progress of the study.
     pub reach: Reach,
-    /// What sizes and times were observed on.
+    /// The source of sizes and times.
     pub observed: Observed,
-    /// Whether the arms are balanced. `None` without connections.
+    /// The balance of the arms. `None` without connections.
     pub balance: Option<Balance>,
     /// The values of each arm.
     pub arms: Vec<ArmLevels>,
@@ -144,7 +144,7 @@ pub struct Findings {
     pub comparisons: Vec<Comparison>,
     /// If the verdict takes an arm: the effects of each other arm in groups, against the one taken.
     pub rivals: Vec<Rival>,
-    /// What is missing of the recorded data, in words.
+    /// The gaps in the recorded data, in words.
     pub lacking: Option<String>,
 }
 
@@ -206,7 +206,7 @@ pub struct ArmLevels {
     pub resent: Option<f64>,
     /// The share of objects that were cut short.
     pub unfinished: Option<f64>,
-    /// How many of its connections had its controller, as far as that is known.
+    /// The numbers of its connections with and without its controller, as far as known.
     pub in_force: InForce,
     /// The shares of its connections with no retransmissions, up to 1 % of packets, up to 5 %, and more.
     pub resent_classes: Vec<f64>,
@@ -237,7 +237,7 @@ impl Gathered {
         self.reach = reach;
     }
 
-    /// How far the study is.
+    /// The progress of the study.
     pub fn reach(&self) -> Reach {
         self.reach
     }

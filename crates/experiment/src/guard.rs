@@ -6,7 +6,7 @@ use crate::plan::{Guard, Plan};
 use crate::verdict::{change, range};
 
 impl Guard {
-    /// Whether the effect is worse than the guard allows, by the anytime-valid interval.
+    /// True if the effect is worse than the guard allows, by the anytime-valid interval.
     pub fn is_broken(&self, effect: &Effect) -> bool {
         let worse = self.worse.as_f64();
         match self.measure.is_more_better() {

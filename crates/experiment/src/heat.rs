@@ -35,7 +35,7 @@ pub struct HeatRow {
 }
 
 impl Heat {
-    /// No times yet, for this many arms.
+    /// An empty table for this many arms.
     pub fn new(arms: usize) -> Heat {
         Heat {
             arms: vec![Default::default(); arms],

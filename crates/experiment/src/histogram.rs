@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 /// The width of a class. Percentiles are accurate to half of it.
 const WIDTH: f64 = 0.01;
 
-/// The fewest values for a percentile: the 5th percentile then has five values below it.
+/// The minimum number of values for a percentile: the 5th percentile then has five values below it.
 const LEAST: u64 = 100;
 
 /// The number of values in each class.

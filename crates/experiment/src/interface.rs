@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// The most interfaces of a plan or of a rule, as many as the kernel's program looks through.
+/// The maximum number of interfaces of a plan or of a rule, which is the bound of the loop in the kernel's program.
 pub const MOST_INTERFACES: usize = 8;
 
 /// The length of a name in the kernel, including a zero at the end (`IFNAMSIZ`).
@@ -44,7 +44,7 @@ impl fmt::Display for Interface {
 
 units::as_text!(Interface);
 
-/// Whether this many interfaces can be looked through.
+/// Checks that the kernel's program can look through this many interfaces.
 pub(crate) fn check(interfaces: &[Interface]) -> Result<(), String> {
     match interfaces.len() {
         ..=MOST_INTERFACES => Ok(()),

@@ -15,31 +15,31 @@ use crate::ports::Ports;
 use crate::prefix::Prefix;
 use crate::verdict::{Decision, change, joined, probability, range, told};
 
-/// The greatest expectation of a rule. Half of it is already much.
+/// The maximum expectation of a rule, as a relative gain. Half of it is already much.
 const MOST: f64 = 1.0;
 
 /// The share of client networks that explore, in thousandths, so that a stale rule is noticed.
 const EXPLORE: u64 = 20;
 
-/// Where the evidence is strong, fewer networks explore, but at least this share, in thousandths: with fewer, a rule whose reason
-/// has gone is not noticed in time.
+/// The minimum share of client networks that explore, in thousandths. Strong evidence needs fewer, but with less than
+/// this, a rule whose reason has gone is not noticed in time.
 const LEAST_EXPLORE: u64 = 5;
 
-/// What exploring should cost at most, as a share of the mean time of objects, in thousandths. An object of a network that explores
-/// takes longer by the gain that the network goes without. For a gain above 200 %, [`LEAST_EXPLORE`] costs more: half a
-/// per cent of the gain.
+/// The maximum cost of exploring, as a share of the mean time of objects, in thousandths. An object of a network that
+/// explores takes longer by the gain that the network goes without. For a gain above 200 %, [`LEAST_EXPLORE`] costs
+/// more: half a per cent of the gain.
 const COST: f64 = 10.0;
 
 /// The name of the rule for all other connections.
 const REST: &str = "rest";
 
-/// The number of list items in a line.
+/// The maximum number of list items in a line.
 const LINE: usize = 6;
 
-/// The number of groups of a rule whose evidence is shown beside it.
+/// The maximum number of groups of a rule whose evidence is shown beside it.
 const SHOWN: usize = 20;
 
-/// Why no policy can be made.
+/// A reason why no policy can be made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Nothing {
     /// The data cannot be trusted.
@@ -48,18 +48,18 @@ pub enum Nothing {
     TooLittle,
 }
 
-/// What is known beside the results of the study.
+/// The context of a study's results.
 #[derive(Debug, Default)]
 pub struct Beside<'b> {
     /// The policy that is in force.
     pub earlier: Option<&'b Policy>,
     /// The networks of the regions.
     pub regions: BTreeMap<String, Vec<Prefix>>,
-    /// Why the study ended before its time, as by a guard.
+    /// The reason why the study ended before its time, such as a guard.
     pub ended: Option<&'b str>,
 }
 
-/// Where a rule holds. The order is that of the rules.
+/// The connections that a rule is for. The order is that of the rules.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum Place {
     /// The most specific networks come first.
@@ -232,7 +232,7 @@ pub fn policy(plan: &Plan, findings: &Findings, beside: &Beside<'_>) -> Result<S
     Ok(text)
 }
 
-/// Why the remaining connections have this arm.
+/// The reason why the remaining connections have this arm.
 fn evidence_of_rest(findings: &Findings, rest: &str, ended: Option<&str>) -> String {
     let why = match &findings.decision {
         Decision::Weigh(arm) => {
@@ -496,7 +496,7 @@ fn learned<'f>(
     all
 }
 
-/// Whether an earlier policy has such a rule.
+/// True if an earlier policy has such a rule.
 fn has(beside: &Beside<'_>, place: &Place, controller: &str) -> bool {
     let around = |rule: &Rule, prefix: &Prefix| {
         let mut all = rule.prefix.iter();

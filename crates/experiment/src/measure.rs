@@ -2,13 +2,14 @@
 
 use crate::observation::{Observation, Scope};
 
-/// From this size on, an object shows the throughput of its path. A large CDN reported throughput for such objects.
+/// The minimum size, in bytes, of an object that shows the throughput of its path. A large CDN reported throughput for
+/// such objects.
 pub const LARGE: u64 = 3_000_000;
 
-/// The shortest busy time of a connection, in seconds. The kernel counts busy time in ticks of up to 10 ms.
+/// The minimum busy time of a connection, in seconds. The kernel counts busy time in ticks of up to 10 ms.
 const LEAST_BUSY: f64 = 0.001;
 
-/// The shortest busy time of an object, in seconds: a microsecond.
+/// The minimum busy time of an object, in seconds: a microsecond.
 const LEAST_BUSY_OF_OBJECT: f64 = 0.000_001;
 
 units::named! {
@@ -38,7 +39,7 @@ units::named! {
 
 units::as_text!(Measure);
 
-/// How an arm's value follows from its samples.
+/// The derivation of an arm's value from its samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// The mean of logarithms. Arms differ by the ratio of geometric means, so a few huge values do not decide.
@@ -57,7 +58,7 @@ pub struct Sample {
 }
 
 impl Measure {
-    /// How an arm's value follows from its samples.
+    /// The derivation of an arm's value from its samples.
     pub fn kind(self) -> Kind {
         match self {
             Measure::Resent | Measure::Large | Measure::Unfinished => Kind::Share,
@@ -65,7 +66,7 @@ impl Measure {
         }
     }
 
-    /// Whether more is better. `None` if the measure should not change.
+    /// True if more is better. `None` if the measure should not change.
     pub fn is_more_better(self) -> Option<bool> {
         match self {
             Measure::Throughput => Some(true),
@@ -101,7 +102,7 @@ impl Measure {
         }
     }
 
-    /// Whether it covers such an observation.
+    /// True if it covers such an observation.
     fn is_of(self, scope: Scope) -> bool {
         let is_of_packets = matches!(self, Measure::Resent | Measure::Rtt);
         match scope {

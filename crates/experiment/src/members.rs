@@ -8,14 +8,15 @@ use crate::assignment::Unit;
 use crate::plan::Plan;
 use crate::prefix::Prefix;
 
-/// The most client networks in a study by route. Each takes a route, and all routes are checked every few seconds.
+/// The maximum number of client networks in a study by route. Each takes a route, and all routes are checked every few
+/// seconds.
 const MOST_ROUTES: usize = 10_000;
 
 /// The networks that a plan names. The most specific network with an address counts, as in the kernel's program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Members {
     all: HashMap<Prefix, bool>,
-    /// Whether networks take part that the plan does not name.
+    /// True if networks take part that the plan does not name.
     is_open: bool,
 }
 
@@ -32,7 +33,7 @@ impl Members {
         }
     }
 
-    /// Whether a network takes part, if no part of it is named separately.
+    /// True if a network takes part, if no part of it is named separately.
     pub fn has(&self, network: Prefix) -> bool {
         let around = (0..=network.length()).rev();
         let mut named = around.filter_map(|length| {

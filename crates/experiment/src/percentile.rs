@@ -8,8 +8,8 @@ use tables::statistics::Sorted;
 
 use crate::effect::Interval;
 
-/// The fewest units in each arm: three of 60 are below the 5th percentile. With fewer, the bootstrap has too few values
-/// around the percentile.
+/// The minimum number of units in each arm: three of 60 are below the 5th percentile. With fewer, the bootstrap has too
+/// few values around the percentile.
 const LEAST_UNITS: usize = 60;
 
 /// The number of bootstrap samples.

@@ -15,16 +15,16 @@ use crate::measure::Measure;
 use crate::ports::Ports;
 use crate::prefix::Prefix;
 
-/// The most arms, as many as the kernel's program looks through.
+/// The maximum number of arms, which is the bound of the loop in the kernel's program.
 pub const MOST_ARMS: usize = 8;
 
-/// The most port ranges of each side.
+/// The maximum number of port ranges of each side.
 pub const MOST_PORTS: usize = 8;
 
-/// The names of controllers in the kernel are shorter than this.
+/// The length of a controller's name in the kernel in bytes, including a zero at the end.
 pub const NAME: usize = 16;
 
-/// The most characters of an arm's name.
+/// The maximum length of an arm's name in characters.
 const LONGEST_NAME: usize = 32;
 
 /// The default washout is one part in this many of a slot. The other arm's queues are gone within seconds. Connections of
@@ -61,7 +61,7 @@ pub struct Plan {
     pub guards: Vec<Guard>,
 }
 
-/// Which connections of the control group take part.
+/// The connections of the control group that take part.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(
     default,
@@ -127,7 +127,7 @@ impl Arm {
 }
 
 units::named! {
-    /// How much of the clients' addresses is kept in the data.
+    /// The part of the clients' addresses that the data keep.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
     pub enum Kept, "kind of address" {
         /// The whole address.
@@ -145,7 +145,7 @@ units::named! {
 units::as_text!(Kept);
 
 units::named! {
-    /// How connections get their arms.
+    /// The way in which connections get their arms.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
     enum Assign, "assignment" {
         /// By a program on a control group.
@@ -420,7 +420,7 @@ impl Said {
     }
 }
 
-/// Whether a name fits into tables and options.
+/// True if a name fits into tables and options.
 fn is_name(name: &str) -> bool {
     let is_fine = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_');
     (1..=LONGEST_NAME).contains(&name.chars().count()) && name.chars().all(is_fine)
@@ -471,12 +471,12 @@ impl Plan {
         Key::of_seed(self.seed.as_deref().unwrap_or(chance))
     }
 
-    /// Whether connections can be joined to access logs. The whole address or its hash identifies them as well.
+    /// True if connections can be joined to access logs. The whole address or its hash identifies them as well.
     pub fn keeps_ends(&self) -> bool {
         self.join || matches!(self.address, Kept::Full | Kept::Hashed)
     }
 
-    /// Whether a connection that was set up at this time, since 1970, is evaluated. It is not in the washout of its slot.
+    /// True if a connection that was set up at this time, since 1970, is evaluated. It is not in the washout of its slot.
     pub fn is_evaluated(&self, set_up: Duration) -> bool {
         match self.unit {
             Unit::Slot(slot) => {

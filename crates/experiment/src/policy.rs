@@ -18,11 +18,11 @@ use crate::plan::{MOST_ARMS, MOST_PORTS, NAME};
 use crate::ports::Ports;
 use crate::prefix::Prefix;
 
-/// The most rules, as many as the kernel's program looks through.
+/// The maximum number of rules, which is the bound of the loop in the kernel's program.
 pub const MOST_RULES: usize = 32;
 
-/// The most networks in all rules together. The full routing table of the Internet has some 1.3 million. The kernel's table
-/// takes up to 200 bytes for each.
+/// The maximum number of networks in all rules together. The full routing table of the Internet has some 1.3 million.
+/// The kernel's table takes up to 200 bytes for each.
 pub const MOST_NETWORKS: usize = 2_000_000;
 
 /// The bits of a client network.
@@ -41,7 +41,7 @@ const UNIT: Unit = Unit::PrefixInSlot {
 /// It is short compared with the time in which a stale rule is to be found.
 pub const TURN: Duration = Duration::from_secs(600);
 
-/// Which connections of a control group get which controller.
+/// A policy: rules that assign controllers to the connections of a control group.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(try_from = "Said")]
 pub struct Policy {
@@ -235,12 +235,12 @@ impl Rule {
             .unwrap_or(&self.controller)
     }
 
-    /// Whether it holds in any network.
+    /// True if it holds in any network.
     pub fn is_everywhere(&self) -> bool {
         self.prefix.is_empty() && self.prefix_file.is_none() && self.systems.is_empty()
     }
 
-    /// Whether its networks are all private. Within a site or between sites, there is nothing to explore.
+    /// True if its networks are all private. Within a site or between sites, there is nothing to explore.
     fn is_inside(&self) -> bool {
         let is_elsewhere = self.prefix_file.is_some() || !self.systems.is_empty();
         !is_elsewhere && !self.prefix.is_empty() && self.prefix.iter().all(Prefix::is_private)
@@ -267,12 +267,12 @@ impl Rule {
         rtt >= self.rtt_from && self.rtt_below.is_none_or(|below| rtt < below)
     }
 
-    /// Whether the RTT of the handshake decides if the rule matches.
+    /// True if the RTT of the handshake decides if the rule matches.
     pub fn is_of_rtt(&self) -> bool {
         !self.rtt_from.is_zero() || self.rtt_below.is_some()
     }
 
-    /// Whether what the client network resent decides if the rule matches.
+    /// True if what the client network resent decides if the rule matches.
     pub fn is_of_resent(&self) -> bool {
         self.resent_from != Ratio::ZERO || self.resent_below.is_some()
     }
@@ -290,7 +290,7 @@ impl Rule {
 pub struct Connection {
     /// The address of the other side.
     pub client: IpAddr,
-    /// Whether the connection was accepted.
+    /// True if the connection was accepted.
     pub is_incoming: bool,
     /// This side's port if the connection was accepted, otherwise the other side's.
     pub port: u16,
@@ -300,7 +300,7 @@ pub struct Connection {
     pub interface: Option<Interface>,
     /// The share of packets that the connections of its client network resent, if it is known.
     pub resent: Option<Ratio>,
-    /// When the connection was set up, since 1970. The exploring networks change with every [`TURN`].
+    /// The time when the connection was set up, since 1970. The exploring networks change with every [`TURN`].
     pub at: Duration,
 }
 
@@ -311,7 +311,7 @@ pub struct Decision<'p> {
     pub rule: &'p Rule,
     /// The controller.
     pub controller: &'p str,
-    /// Whether the controller is another one than the rule's, in order to explore.
+    /// True if the controller is another one than the rule's, in order to explore.
     pub is_exploring: bool,
 }
 
@@ -423,7 +423,7 @@ impl Policy {
         rule.explore.unwrap_or(other)
     }
 
-    /// Whether any network explores. With a single controller, none does.
+    /// True if any network explores. With a single controller, none does.
     pub fn has_explorers(&self) -> bool {
         let mut rules = self.rules.iter();
         self.controllers().len() > 1 && rules.any(|rule| self.explored(rule).numerator() > 0)
@@ -491,7 +491,7 @@ impl Policy {
         (all, everywhere)
     }
 
-    /// Whether a rule is for connections with this port.
+    /// True if a rule is for connections with this port.
     pub fn has_port(&self, of: &Connection) -> bool {
         self.rules.iter().any(|rule| rule.has_port(of))
     }

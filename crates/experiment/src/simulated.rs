@@ -18,13 +18,13 @@ const RTT: f64 = 0.04;
 /// The median throughput, in bytes per second.
 const RATE: f64 = 2.5e6;
 
-/// The payload of a packet.
+/// The payload of a packet, in bytes.
 const PACKET: f64 = 1448.0;
 
-/// The initial window.
+/// The initial window, in bytes.
 const INITIAL: f64 = 10.0 * PACKET;
 
-/// What is randomised, and the number of units.
+/// The kind and the number of randomised units.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Units {
     /// Connections, each from a network of its own.

@@ -16,19 +16,19 @@ use crate::measure::{LARGE, Measure};
 use crate::observation::Observation;
 use crate::tally::Tally;
 
-/// The number of further objects over 3 MB with another controller after which a look is taken.
+/// The number of further objects over 3 MB with another controller until the next check.
 pub const EXPLORERS: u64 = 100;
 
-/// The number of objects over 3 MB of a rule after which another window begins.
+/// The number of objects over 3 MB of a rule until the next window begins.
 pub const EVERY: u64 = 25_000;
 
-/// A window without a doubt ends after this many objects, because old data say little about the present.
+/// The maximum number of objects of a window without a doubt, because old data say little about the present.
 pub const MOST: u64 = 100_000;
 
-/// Smaller objects are not collected, in bytes.
+/// The minimum size of a collected object in bytes.
 pub const LEAST: u64 = LARGE;
 
-/// What a rule was made for.
+/// The evidence that a rule was made from.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Made {
     /// The number of its controllers, its own first.

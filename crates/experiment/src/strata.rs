@@ -11,10 +11,10 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 /// The cell of observations without groups.
 pub(crate) const NO_CELL: u32 = 0;
 
-/// The fewest units in each arm for an interval. With fewer, the distribution of their means is uncertain.
+/// The minimum number of units in each arm for an interval. With fewer, the distribution of their means is uncertain.
 pub const LEAST_UNITS: usize = 20;
 
-/// The most cells. A client whose combination of groups would be one more counts as one without groups.
+/// The maximum number of cells. A client whose combination of groups would be one more counts as one without groups.
 const MOST_CELLS: usize = 4096;
 
 /// The combinations of groups that observations have, from the smallest group to the largest.
@@ -138,7 +138,7 @@ pub(crate) struct Strata {
 }
 
 impl Strata {
-    /// One stratum with everything.
+    /// A single stratum.
     pub const ONE: Strata = Strata {
         of: Vec::new(),
         count: 1,

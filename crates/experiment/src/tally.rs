@@ -9,8 +9,8 @@ use crate::strata::{NO_CELL, Strata};
 /// taken for one larger unit of their arm, which keeps intervals valid.
 const BITS: u32 = 16;
 
-/// The most sums of an arm. A unit may be in several cells. As soon as an arm would have more, no arm has cells any more: if only
-/// the full arm lost them, the arm would decide the stratum.
+/// The maximum number of sums of an arm. A unit may be in several cells. As soon as an arm would have more, no arm has
+/// cells any more: if only the full arm lost them, the arm would decide the stratum.
 const MOST_SUMS: usize = 1 << 17;
 
 /// The sums of one unit.
@@ -57,7 +57,7 @@ pub struct Level {
 }
 
 impl Tally {
-    /// No samples yet, for this many arms.
+    /// An empty tally for this many arms.
     pub fn new(arms: usize) -> Tally {
         Tally {
             arms: vec![BTreeMap::new(); arms],
@@ -98,7 +98,7 @@ impl Tally {
         }
     }
 
-    /// Whether there were too many sums for cells, so that all is in one stratum.
+    /// True if there were too many sums for cells, so that all is in one stratum.
     pub(crate) fn is_full(&self) -> bool {
         self.is_full
     }

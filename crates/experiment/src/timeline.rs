@@ -10,7 +10,7 @@ use crate::mean::Mean;
 use crate::measure::{Kind, Measure};
 use crate::observation::Observation;
 
-/// The most bins.
+/// The maximum number of bins.
 pub const MOST: usize = 48;
 
 /// The widths of bins in seconds. Each is a multiple of the one before, so that bins can be merged. After the last one,
@@ -25,7 +25,7 @@ pub(crate) const LATEST: u64 = 253_402_300_799;
 /// The percentile of slow objects.
 const SLOW: f64 = 0.05;
 
-/// What an arm had in a bin.
+/// The observations of an arm in a bin.
 #[derive(Debug, Clone, Default)]
 struct Part {
     throughput: Mean,
@@ -86,7 +86,7 @@ pub struct ArmInBin {
 }
 
 impl Timeline {
-    /// No observations yet, for this many arms.
+    /// An empty timeline for this many arms.
     pub fn new(arms: usize) -> Timeline {
         Timeline {
             arms,

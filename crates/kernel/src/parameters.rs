@@ -33,7 +33,7 @@ pub enum Value {
     Count(u64),
     /// A time.
     Duration(Duration),
-    /// Whether a feature is on.
+    /// True if a feature is on.
     Switch(bool),
 }
 

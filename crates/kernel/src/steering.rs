@@ -8,16 +8,16 @@ use units::Duration;
 use crate::drawn_unit::DrawnUnit;
 use crate::resent::{ANY_SHARE, Resent};
 
-/// The most rules, arms of a rule, and ranges of ports of each side of a rule. The program's loops have these bounds.
+/// The maximum number of rules. The program's loops have the bounds of this and the next three constants.
 pub const MOST_RULES: usize = 32;
-/// See [`MOST_RULES`].
+/// The maximum number of arms of a rule.
 pub const MOST_ARMS: usize = 8;
-/// See [`MOST_RULES`].
+/// The maximum number of ranges of ports of each side of a rule.
 pub const MOST_PORTS: usize = 8;
-/// The most interfaces of a rule. See [`MOST_RULES`].
+/// The maximum number of interfaces of a rule.
 pub const MOST_INTERFACES: usize = 8;
 
-/// The length of a controller's or an interface's name in the kernel, including a zero at the end.
+/// The length of a controller's or an interface's name in the kernel in bytes, including a zero at the end.
 const NAME: usize = 16;
 
 /// The length of a rule's name, likewise. Longer names are truncated.
@@ -37,10 +37,10 @@ pub struct Steering {
     pub networks: Vec<(Ipv6Addr, u8, u64)>,
 }
 
-/// What rules ask of a new connection, apart from its remote address.
+/// The properties of a new connection that rules test, apart from its remote address.
 #[derive(Debug, Clone, Copy)]
 pub struct NewConnection<'n> {
-    /// Whether the other side opened it.
+    /// True if the other side opened it.
     pub is_incoming: bool,
     /// The local port, or the remote one if the connection is outgoing.
     pub port: u16,
@@ -97,7 +97,7 @@ impl Steering {
         bytes
     }
 
-    /// Whether it needs what client networks resent.
+    /// True if it needs what client networks resent.
     pub fn remembers(&self) -> bool {
         self.rules.iter().any(|rule| rule.resent != ANY_SHARE)
     }
@@ -218,7 +218,7 @@ impl SteeringRule {
         })
     }
 
-    /// Whether the rule matches a connection, apart from the remote address: `rule_of` of `bpf/steer/rule.h`. An RTT of
+    /// True if the rule matches a connection, apart from the remote address: `rule_of` of `bpf/steer/rule.h`. An RTT of
     /// zero is unknown. An unknown interface is none of a rule's.
     fn holds(&self, of: &NewConnection<'_>) -> bool {
         let is_its = |name| self.interfaces.iter().any(|one| one == name);
@@ -264,7 +264,7 @@ pub struct InForce {
     found: u64,
     /// The capacity of its table of networks, which is the number of networks that it was given.
     networks: usize,
-    /// What it remembers of the address's network.
+    /// The packets of the address's network that the program remembers.
     resent: Resent,
     /// The rest of its lease. If it is zero, the program does nothing.
     pub lease: Duration,
@@ -296,7 +296,7 @@ impl InForce {
         &self.steering
     }
 
-    /// What the connections of the address's network resent. `None` if no rule needs it.
+    /// The packets that the connections of the address's network resent. `None` if no rule needs them.
     pub fn resent(&self) -> Option<Resent> {
         self.steering.remembers().then_some(self.resent)
     }
@@ -309,7 +309,7 @@ impl InForce {
         rules.find(holds).map(|(_, rule)| rule)
     }
 
-    /// Whether the program has these settings. Only some networks are compared: the rules, the number of networks, and
+    /// True if the program has these settings. Only some networks are compared: the rules, the number of networks, and
     /// the rules for the address must be equal.
     pub fn is_of(&self, other: &Steering, address: IpAddr) -> bool {
         let is_in = |(first, length, _): &&(Ipv6Addr, u8, u64)| {

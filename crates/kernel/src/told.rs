@@ -18,7 +18,7 @@ pub struct SteeredConnection {
     pub rule: usize,
     /// The index of its arm.
     pub arm: usize,
-    /// When it was set up, since boot.
+    /// The time when it was set up, since boot.
     pub set_up: Duration,
     /// The remote address.
     pub client: IpAddr,
@@ -36,7 +36,7 @@ pub struct EndedConnection {
     pub cookie: u64,
     /// Its rule, arm and addresses.
     pub steered: SteeredConnection,
-    /// When it ended, since boot.
+    /// The time when it ended, since boot.
     pub ended: Duration,
     /// The acknowledged payload, in bytes, without SYN and FIN.
     pub acknowledged: u64,
@@ -178,7 +178,7 @@ pub struct ToldObject {
     pub steered: SteeredConnection,
     /// Its number in the connection, from 1.
     pub number: u64,
-    /// When its first packet left, since boot.
+    /// The time when its first packet left, since boot.
     pub begun: Duration,
     /// The time from then until everything was acknowledged, without the time in which nothing was outstanding.
     pub busy: Duration,
@@ -188,7 +188,7 @@ pub struct ToldObject {
     pub packets: u64,
     /// See `packets`.
     pub resent: u64,
-    /// Whether all of it was acknowledged. If not, the connection ended before.
+    /// True if all of it was acknowledged. If not, the connection ended before.
     pub is_whole: bool,
 }
 

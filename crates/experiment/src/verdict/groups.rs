@@ -8,7 +8,7 @@ use crate::effect::DOUBT;
 use crate::group::Group;
 use crate::harm::Harm;
 
-/// The most groups of each kind that the verdict names.
+/// The maximum number of groups of each kind that the verdict names.
 const NAMED: usize = 5;
 
 /// The groups of clients in which an arm is significantly better, after the correction for all groups of the table, and by enough
@@ -54,7 +54,7 @@ impl<'r> Groups<'r> {
             match row.effect.change {
                 change if is_sure && (SHOWN..WORTH).contains(&change) => groups.slightly.push(row),
                 change if is_sure && change >= WORTH => {
-                    // As for a rule.
+                    // The same holds for a rule.
                     let harm = Harm::of(rival, &row.group, is_over);
                     if harm.most > change {
                         groups.harmed.push(row);

@@ -136,7 +136,7 @@ fn where_groups_differ_they_are_named() {
         text.contains("By RTT: bbr is faster for RTT below 1ms"),
         "{text}"
     );
-    // What `learn` makes no rule of is nothing to take the arm for.
+    // A difference too small for a rule of `learn` is no reason for an arm.
     slight
         .rival
         .groups
@@ -146,7 +146,7 @@ fn where_groups_differ_they_are_named() {
     let part = "By region: bbr is faster by less than the 3 % that make a rule for lossy (+2.0 %) and site (+2.0 %); no \
                 significant difference for clean.";
     assert!(text.contains(part), "{text}");
-    // Where all groups are alike, there is nothing to say of them.
+    // Equal groups need no words.
     comparison
         .rival
         .groups

@@ -21,7 +21,7 @@ const MOUNT: &str = "/sys/fs/bpf";
 /// The lock file of processes that load or unload. Only root can open it, so nobody else can hold the lock.
 const LOCK: &str = "/run/fullpipe-kernel.lock";
 
-/// Whether the BPF file system is mounted.
+/// True if the BPF file system is mounted.
 pub(super) fn is_mounted() -> bool {
     statfs(MOUNT).is_ok_and(|found| found.filesystem_type() == BPF_FS_MAGIC)
 }
@@ -67,7 +67,7 @@ pub(super) fn prepare() -> Result<(), Error> {
     is_there().map(drop)
 }
 
-/// Whether there is a directory of pins.
+/// True if there is a directory of pins.
 ///
 /// # Errors
 ///

@@ -1,4 +1,4 @@
-//! What is remembered of client networks: a map that outlives the program, its rules and its process.
+//! The remembered packets of client networks: a map that outlives the program, its rules and its process.
 
 use std::os::fd::AsFd;
 
@@ -8,13 +8,13 @@ use libbpf_rs::{MapCore, MapHandle, MapType, OpenMapMut};
 use super::registered::map_of;
 use crate::{MOST_REMEMBERED, Steering};
 
-/// The map.
+/// The name of the map.
 pub(super) const MAP: &str = "resent";
 
-/// The length of `struct around`, and that of a network's word.
+/// The sizes of `struct around` and of a network's word, in bytes.
 const SIZES: (u32, u32) = (16, 8);
 
-/// What is remembered of client networks, for the program that comes next.
+/// The remembered packets of client networks, for the next program.
 #[derive(Debug)]
 pub struct Memory(MapHandle);
 
@@ -27,7 +27,7 @@ impl Memory {
         Ok(is_whole.then_some(Memory(map)))
     }
 
-    /// That of a program in the kernel.
+    /// The map of a program in the kernel.
     pub(super) fn of_program(program: &ProgramInfo) -> Result<Option<Memory>, libbpf_rs::Error> {
         map_of(program, MAP)?.map_or(Ok(None), Memory::of)
     }

@@ -20,7 +20,7 @@ const LOOK: &str = "cannot look at a controller in the kernel, which takes root"
 /// `BPF_MAP_TYPE_STRUCT_OPS` (<uapi/linux/bpf.h>).
 const STRUCT_OPS_MAP: &str = "26";
 
-/// Whether there is a file that keeps it.
+/// True if there is a file that keeps it.
 pub(super) fn is_kept(algorithm: Algorithm) -> Result<bool, Error> {
     let path = bpffs::pin(algorithm);
     let cannot = |source| Error::system(format!("cannot look at {}", path.display()), source);
@@ -76,7 +76,7 @@ impl Registered {
         }))
     }
 
-    /// When it was loaded.
+    /// The time when it was loaded.
     pub fn since(&self) -> SystemTime {
         SystemTime::now() - self.age.into()
     }

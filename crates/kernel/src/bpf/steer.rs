@@ -228,7 +228,7 @@ impl Attached {
         Ok(())
     }
 
-    /// How long there was no lease because it was renewed late, since the last call.
+    /// The time without a lease, because it was renewed late, since the last call.
     pub fn lapsed(&self) -> Duration {
         self.lapsed.take()
     }
@@ -317,7 +317,7 @@ impl Attached {
         })
     }
 
-    /// Whether the kernel still runs the program. It does not if the control group is gone, or if the program was
+    /// True if the kernel still runs the program. It does not if the control group is gone, or if the program was
     /// detached.
     pub fn is_attached(&self) -> bool {
         LinkInfo::from_fd(self.link.as_fd()).is_ok_and(|info| has_group(&info))
@@ -353,7 +353,7 @@ impl Attached {
             .map_err(|source| Error::system("cannot hold the map of connections", source))
     }
 
-    /// What it remembers of client networks. `None` if no rule needs it.
+    /// The packets of client networks that it remembers. `None` if no rule needs them.
     ///
     /// # Errors
     ///
@@ -389,7 +389,7 @@ impl Attached {
     }
 }
 
-/// Whether a program is kept under this name.
+/// True if a program is kept under this name.
 ///
 /// # Errors
 ///
@@ -398,7 +398,7 @@ pub fn is_kept(name: &str) -> Result<bool, Error> {
     Ok(kept_or_begun(name)?.is_some())
 }
 
-/// Whether the kernel runs the program on a control group. It does not if the group was removed, or if the program was
+/// True if the kernel runs the program on a control group. It does not if the group was removed, or if the program was
 /// detached.
 fn has_group(info: &LinkInfo) -> bool {
     matches!(&info.info, LinkTypeInfo::Cgroup(of) if of.cgroup_id != 0)
@@ -459,7 +459,7 @@ fn program_of(link: &LinkInfo) -> Option<ProgramInfo> {
     programs.find(|program| program.id == link.prog_id)
 }
 
-/// What the program that is kept under this name remembers of client networks.
+/// The packets of client networks that the program with this name remembers.
 ///
 /// # Errors
 ///

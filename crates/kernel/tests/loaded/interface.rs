@@ -161,7 +161,7 @@ fn steering(controller: &str, interfaces: &[&str]) -> Steering {
     }
 }
 
-/// Whether the rule matches a connection over each link: accepted and connecting, with IPv4 and with IPv6.
+/// True if the rule matches a connection over each link: accepted and connecting, with IPv4 and with IPv6.
 fn matched(world: &World<'_>, own: &str) -> [bool; 2] {
     LINKS.map(|(name, addresses)| {
         let all = addresses.map(|[near, far]| [world.accepted(near), world.connecting(far)]);

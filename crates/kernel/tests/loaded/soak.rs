@@ -23,7 +23,7 @@ const KILLS: u64 = 100;
 /// Names the controller that a process of this test loads, to be killed meanwhile.
 const LOADER: &str = "FULLPIPE_TEST_LOADER";
 
-/// The longest time that the kernel may take to free unused objects.
+/// The timeout for the kernel to free unused objects.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 #[test]

@@ -114,7 +114,7 @@ fn the_kernel_takes_the_program_and_other_rules() {
     assert!(attached.ended().expect("a ring").is_empty());
     assert!(attached.objects().is_empty());
     attached.connections().expect("a map");
-    // What is remembered of networks takes room only if a rule needs it.
+    // The program has this map only if a rule needs it.
     let has_memory = |attached: &kernel::Attached| attached.memory().expect("a look").is_some();
     assert!(!has_memory(&attached));
     let mut lossy = steering(1);

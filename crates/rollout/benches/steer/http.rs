@@ -1,5 +1,5 @@
-//! What steering and studies cost an HTTP server: nginx in the control group, asked by wrk as fast as they can. Each request has
-//! a connection of its own, which ends with its answer.
+//! The cost of steering and of studies to an HTTP server: nginx in the control group, under wrk's full load. Each
+//! request has a connection of its own, which ends with its answer.
 
 use std::fs;
 use std::path::Path;
@@ -19,13 +19,13 @@ use rollout::study::{Lookup, Place, Study};
 use crate::group::Group;
 use crate::{Counted, Outcome, SOCK_OPS, STEP, held, spread, unix_s};
 
-/// So often the arrangements take turns; one more before them warms up.
+/// The number of measured rounds, in which the arrangements take turns. One more before them warms up.
 const ROUNDS: usize = 7;
 
-/// For so long wrk asks, in seconds.
+/// The duration of wrk's load, in seconds.
 const ASKING: u32 = 3;
 
-/// Where nginx serves a file of this many bytes, in a network namespace of the benchmark's own.
+/// The port and the size of the file that nginx serves, in a network namespace of the benchmark's own.
 const PORT: u16 = 8000;
 const BYTES: usize = 20_000;
 
@@ -35,7 +35,7 @@ pub const HEAD: &str = "\
 | --- | ---: | ---: | ---: | ---: | ---: | ---: |
 ";
 
-/// An arrangement, and what its connections get.
+/// An arrangement, and the controllers of its connections.
 #[derive(Debug, Clone, Copy)]
 enum Arrangement {
     NotSteered,
@@ -43,7 +43,7 @@ enum Arrangement {
     Studied,
 }
 
-/// What is in force while wrk asks.
+/// The assignment in force during wrk's load.
 enum InForce {
     Nothing,
     Policy(Box<Steer>),
@@ -103,7 +103,7 @@ impl Arrangement {
 }
 
 impl InForce {
-    /// Looks after it, as its command does.
+    /// Takes a step, as its command does.
     fn step(&mut self) {
         let tell = |trouble: &str| eprintln!("{trouble}");
         match self {

@@ -10,20 +10,20 @@ use units::Duration;
 use super::{SteerError, steering};
 use crate::study::{self, ControlGroup, HoldError, Steerer};
 
-/// What is in force in a control group for one connection.
+/// The effect of a control group's policy on one connection.
 #[derive(Debug, Clone, PartialEq)]
 pub struct InForce {
-    /// What a new connection gets; nothing if no rule applies.
+    /// The controller of a new connection. `None` if no rule applies.
     pub given: Option<Given>,
-    /// Whether the policy in the file gives the same, as far as can be seen without a check of each network.
+    /// True if the policy in the file gives the same, as far as can be seen without a check of each network.
     pub is_of_policy: bool,
-    /// What the connections of the client's network resent; nothing if no rule needs it.
+    /// The packets that the connections of the client's network resent. `None` if no rule needs them.
     pub resent: Option<Resent>,
-    /// How long the policy stays in force if nobody renews the lease; zero if the lease is over.
+    /// The rest of the lease, after which the policy is no longer in force. Zero if the lease is over.
     pub lease: Duration,
 }
 
-/// What a new connection gets.
+/// The rule and the controller of a new connection.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Given {
     /// The name of the rule. The kernel keeps 63 bytes of it.
@@ -37,7 +37,7 @@ pub struct Given {
 }
 
 impl Given {
-    /// What a rule gives a connection with this draw.
+    /// The controller that a rule assigns to a connection with this draw.
     fn of(rule: &SteeringRule, draw: u64) -> Given {
         let arm = rule.arm(draw);
         let name = |place: usize| rule.arms.get(place).map(|(_, name)| name.clone());
@@ -52,8 +52,8 @@ impl Given {
     }
 }
 
-/// What the kernel has in force for the policy's control group; nothing if there is no program. The kernel says what the
-/// client's network resent, unless the connection has a share.
+/// Asks the kernel for the rules in force in the policy's control group. `None` if there is no program. The kernel
+/// supplies the packets that the client's network resent, unless the connection has a share.
 ///
 /// # Errors
 ///

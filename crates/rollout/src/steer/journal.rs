@@ -10,10 +10,10 @@ use files::regular;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-/// How many lines wait for room on the disk. Further lines are lost.
+/// The maximum number of lines that wait for room on the disk. Further lines are lost.
 const WAITING: usize = 1000;
 
-/// How many bytes wait, because some lines contain a policy.
+/// The maximum size of the waiting lines in bytes, because some lines contain a policy.
 const BYTES: usize = 16 << 20;
 
 /// The maximum length of a line that is read, in bytes: more than twice the length of a line with the largest policy.
@@ -25,7 +25,7 @@ pub(super) struct Journal<W> {
     to: W,
     /// The lines that wait.
     waiting: VecDeque<Vec<u8>>,
-    /// How many bytes of the first waiting line are written.
+    /// The number of written bytes of the first waiting line.
     begun: usize,
     lost: u64,
 }
@@ -43,7 +43,7 @@ impl Journal<File> {
     }
 }
 
-/// Whether a file's last line has no end: its writer was killed while the disk was full, or the machine has crashed.
+/// True if a file's last line has no end: its writer was killed while the disk was full, or the machine has crashed.
 fn is_cut(file: &File) -> io::Result<bool> {
     let mut last = *b"\n";
     if let Some(place) = file.metadata()?.len().checked_sub(1) {

@@ -30,7 +30,7 @@ use journal::Journal;
 use metrics::Metrics;
 use stale::{Heard, Keeper, TakenBack};
 
-/// Why a policy is not in force.
+/// A reason why a policy is not in force.
 #[derive(Debug, thiserror::Error)]
 pub enum SteerError {
     /// The program cannot be attached to the control group.
@@ -183,7 +183,7 @@ impl Steer {
         Ok(steer)
     }
 
-    /// Whether this policy replaced one that another process had left in force.
+    /// True if this policy replaced one that another process had left in force.
     pub fn took_over(&self) -> bool {
         self.hold.took_over()
     }

@@ -14,7 +14,7 @@ const BETWEEN: Duration = Duration::from_secs(600);
 #[derive(Debug)]
 pub(super) struct Keeper {
     watch: Watch,
-    /// When the present rules were put in force, since boot. Older connections had other rules.
+    /// The time since boot at which the present rules were put in force. Older connections had other rules.
     since: Duration,
     last: Option<Duration>,
     /// Rules that were taken back. They are not put in force again without a change.
@@ -43,7 +43,7 @@ fn made(policy: &Policy) -> impl Iterator<Item = Made> + '_ {
     rules.map(|rule| Made::of(policy.arms(rule).0.len(), rule.expect))
 }
 
-/// Whether a rule is unchanged. The networks of autonomous systems may differ, because they change by themselves.
+/// True if a rule is unchanged. The networks of autonomous systems may differ, because they change by themselves.
 fn is_same(one: &Rule, other: &Rule) -> bool {
     let mut one = one.clone();
     if !one.systems.is_empty() {
@@ -80,7 +80,7 @@ impl Keeper {
         out.into_iter().map(|rule| rule.name).collect()
     }
 
-    /// Whether a connection was set up under the present rules. The rule indices of older connections belong to other
+    /// True if a connection was set up under the present rules. The rule indices of older connections belong to other
     /// rules.
     pub fn is_of_these(&self, of: &SteeredConnection) -> bool {
         of.set_up >= self.since

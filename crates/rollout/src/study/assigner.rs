@@ -19,14 +19,14 @@ pub(super) trait Assigner {
         troubles: &mut Vec<String>,
     ) -> Vec<(SteeredConnection, Row)>;
 
-    /// How many connections got what.
+    /// The numbers of connections by their outcome.
     fn counts(&self) -> SteeringCounts;
 
     /// Ends the assignment, and returns the last report. From then on, new connections have the default controller.
     fn end(&mut self, maker: &Maker, now: Now) -> Heard;
 }
 
-/// What happened since the last call.
+/// The events since the last call.
 #[derive(Default)]
 pub(super) struct Heard {
     /// The connections that have ended.
@@ -35,8 +35,8 @@ pub(super) struct Heard {
     pub objects: Vec<(SteeredConnection, ObjectRow)>,
     /// The connections and objects that could not be read.
     pub missing: Missing,
-    /// Whether the control group is there again, after a time without it.
+    /// True if the control group is there again, after a time without it.
     pub is_back: bool,
-    /// What is wrong, or was wrong.
+    /// Present and past problems.
     pub troubles: Vec<String>,
 }

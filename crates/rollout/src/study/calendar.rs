@@ -14,7 +14,7 @@ pub(crate) struct Calendar {
 }
 
 impl Calendar {
-    /// What to report at this time, if anything. The time is given in seconds since 1970 by the calendar, and since
+    /// The news to report at this time, if any. The time is given in seconds since 1970 by the calendar, and since
     /// boot.
     pub fn news(&mut self, unix_s: f64, boot: Duration) -> Option<String> {
         let started = unix_s - boot.as_secs_f64();

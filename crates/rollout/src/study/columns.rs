@@ -24,12 +24,12 @@ pub(super) trait Recorded: Default + 'static {
 /// A column of the rows `R`.
 pub(super) struct Column<R: 'static> {
     pub name: &'static str,
-    /// Whether a row cannot be read without it.
+    /// True if a row cannot be read without it.
     pub is_needed: bool,
     pub cell: Cell<R>,
 }
 
-/// How a row's cell is taken from its field, and put into it.
+/// The functions that take a row's cell from its field, and put it there.
 pub(super) enum Cell<R: 'static> {
     /// A whole number.
     Whole(fn(&R) -> Option<u64>, fn(&mut R, u64)),

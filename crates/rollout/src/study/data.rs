@@ -21,7 +21,7 @@ use super::place::{Missing, Place, PlaceError};
 use super::row::Row;
 use fleet::files::files;
 
-/// Why data cannot be read.
+/// A reason why data cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum DataError {
     /// The directory has no study.
@@ -83,16 +83,16 @@ pub struct Read {
     pub timeline: Timeline,
     /// The same over the time since a switch, if the unit is a slot.
     pub carryover: Option<Carryover>,
-    /// How many connections are in a region, if regions were given.
+    /// The number of connections in a region, if regions were given.
     pub in_regions: Option<u64>,
-    /// What became of the requests in the logs, if logs were given.
+    /// The outcome of the requests in the logs, if logs were given.
     pub joined: Option<Joined>,
-    /// What was left out, and why.
+    /// The files and directories that were left out.
     pub left_out: Vec<LeftOut>,
 }
 
 impl Read {
-    /// How far the study is.
+    /// The progress of the study.
     pub fn reach(&self) -> Reach {
         self.gathered.reach()
     }
@@ -120,7 +120,7 @@ struct Latest {
     life: Life,
     /// The keyed hash of the client's address and port.
     end: Option<u64>,
-    /// Whether it had its arm's controller, if that is known.
+    /// True if it had its arm's controller, if that is known.
     is_in_force: Option<bool>,
     handshake: Option<Duration>,
     observation: Observation,
@@ -224,7 +224,7 @@ pub fn read(
     })
 }
 
-/// How far the study is on all machines together.
+/// The progress of the study on all machines together.
 fn reach(places: &[Place]) -> Reach {
     if places.iter().all(Place::is_over) {
         Reach::Over
@@ -240,7 +240,7 @@ fn reach(places: &[Place]) -> Reach {
     }
 }
 
-/// What the guards have seen in the earlier sittings of a study: the connections that have ended, and the objects. Uses
+/// The guards' measures from the earlier sittings of a study: the connections that have ended, and the objects. Uses
 /// bounded memory.
 pub(super) fn seen(place: &Place, left_out: &mut Vec<LeftOut>) -> Measured {
     let mut measured = Measured::new(place.plan.arms.len());
@@ -468,7 +468,7 @@ fn find(
     Ok(places)
 }
 
-/// Whether two paths lead to the same directory.
+/// True if two paths lead to the same directory.
 fn is_same(one: &Path, other: &Path) -> bool {
     let ends = [one, other].map(fs::canonicalize);
     matches!(ends, [Ok(one), Ok(other)] if one == other)

@@ -1,4 +1,4 @@
-//! Why a study does not run.
+//! Errors of running a study.
 
 use document::DocumentError;
 use fleet::RecordError;
@@ -8,7 +8,7 @@ use super::place::PlaceError;
 use super::route::RouteError;
 use super::tended::HoldError;
 
-/// Why a study does not run.
+/// A reason why a study does not run.
 #[derive(Debug, thiserror::Error)]
 pub enum StudyError {
     /// The kernel refused.

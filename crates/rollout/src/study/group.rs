@@ -13,7 +13,7 @@ use super::holder::{Holder, Steerer};
 use super::lock::{Claim, Held, Refused, steers};
 use fleet::who;
 
-/// Why a control group cannot be used.
+/// A reason why a control group cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum GroupError {
     /// No cgroup v2 file system is mounted.
@@ -58,7 +58,7 @@ pub enum GroupError {
 }
 
 impl GroupError {
-    /// Whether another process uses the control group, or has left a policy there.
+    /// True if another process uses the control group, or has left a policy there.
     pub fn is_in_use(&self) -> bool {
         matches!(self, GroupError::InUse { .. } | GroupError::Left { .. })
     }
@@ -70,7 +70,7 @@ pub struct ControlGroup {
     path: PathBuf,
 }
 
-/// Whether a group can be used without its lock. A process that is not root's may not lock the group. It cannot attach a
+/// True if a group can be used without its lock. A process that is not root's may not lock the group. It cannot attach a
 /// program either, but may use the open group otherwise.
 fn is_harmless(error: &io::Error, is_root: bool) -> bool {
     error.kind() == ErrorKind::PermissionDenied && !is_root
@@ -95,7 +95,7 @@ impl Opened {
         format!("steer-{}", self.inode)
     }
 
-    /// Whether a process has locked the control group.
+    /// True if a process has locked the control group.
     pub fn is_held(&self) -> bool {
         matches!(Claim::Alone.lay(self.inode), Err(Refused::Held(_)))
     }
@@ -201,7 +201,7 @@ impl ControlGroup {
         })
     }
 
-    /// Whether the path still leads to the open group.
+    /// True if the path still leads to the open group.
     pub(super) fn is(&self, opened: &Opened) -> bool {
         std::fs::metadata(&self.path).is_ok_and(|about| about.ino() == opened.inode)
     }

@@ -10,7 +10,7 @@ use super::row;
 /// The lengths of the networks that are groups of client networks: most operators have some of these.
 const AROUND: [u8; 2] = [16, 32];
 
-/// What is known of a client.
+/// The known facts about a client.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Known<'k> {
     /// Its address, its network or its pseudonym, as it is stored.
@@ -74,7 +74,7 @@ fn around(network: Prefix, unit: Unit) -> Option<Prefix> {
 #[derive(Debug)]
 pub(super) struct FirstHandshakes(Option<HashMap<(usize, u64), Handshake>>);
 
-/// When a connection was set up, and the RTT of its handshake.
+/// The time when a connection was set up, and the RTT of its handshake.
 type Handshake = (f64, Option<Duration>);
 
 impl FirstHandshakes {
@@ -114,12 +114,12 @@ pub(super) fn is_in_force(assigned: &str, controller: Option<&str>) -> Option<bo
 }
 
 impl super::Row {
-    /// Whether the connection has its arm's controller, if that is known.
+    /// True if the connection has its arm's controller, if that is known.
     pub(super) fn is_in_force(&self) -> Option<bool> {
         is_in_force(&self.assigned, self.controller.as_deref())
     }
 
-    /// What is known of its client, without its handshake.
+    /// The facts about its client, without its handshake.
     pub(super) fn known(&self) -> Known<'_> {
         Known {
             client: self.client.as_deref(),
@@ -141,7 +141,7 @@ impl super::Row {
 }
 
 impl super::ObjectRow {
-    /// What is known of its client, without its connection.
+    /// The facts about its client, without its connection.
     pub(super) fn known(&self) -> Known<'_> {
         Known {
             client: self.client.as_deref(),

@@ -16,14 +16,14 @@ use super::tended::{HoldError, Tended};
 pub(crate) struct Hold {
     group: ControlGroup,
     steering: Steering,
-    /// How long the program works on when nobody renews its lease.
+    /// The time for which the program works without a renewal of its lease.
     lease: Duration,
-    /// Whether the program also works on for this long after this process has ended.
+    /// True if the program also works on for this long after this process has ended.
     is_kept: bool,
     attached: Option<(Attached, Opened)>,
     /// While no program is attached: what the last one remembers of client networks.
     memory: Option<Memory>,
-    /// Whether this process took over a program that an earlier process had left.
+    /// True if this process took over a program that an earlier process had left.
     took_over: bool,
     /// The counters of the attached program.
     counts: SteeringCounts,
@@ -106,12 +106,12 @@ impl Hold {
         }
     }
 
-    /// Whether this process took over a program that an earlier, killed process had left.
+    /// True if this process took over a program that an earlier, killed process had left.
     pub fn took_over(&self) -> bool {
         self.took_over
     }
 
-    /// Whether a program is attached.
+    /// True if a program is attached.
     pub fn is_attached(&self) -> bool {
         self.attached.is_some()
     }
@@ -124,7 +124,7 @@ impl Hold {
             .transpose()
     }
 
-    /// What the programs have counted since the beginning, also before the program was attached again.
+    /// The programs' counters since the beginning, including those before the program was attached again.
     pub fn counts(&self) -> SteeringCounts {
         self.earlier + self.counts
     }

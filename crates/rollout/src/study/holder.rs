@@ -11,7 +11,7 @@ use std::path::Path;
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
-/// How many characters of a command line are shown.
+/// The maximum number of characters of a command line that are shown.
 const SHOWN: usize = 80;
 
 /// The process that holds a lock.
@@ -31,7 +31,7 @@ impl fmt::Display for Holder {
 }
 
 impl Holder {
-    /// Whether the process that took the lock is gone, while another process still has the locked file open.
+    /// True if the process that took the lock is gone, while another process still has the locked file open.
     pub fn is_gone(&self) -> bool {
         // A process that has ended has no command line, even if its parent has not waited for it yet.
         let known = self.process.as_ref();
@@ -45,7 +45,7 @@ impl Holder {
         }
     }
 
-    /// Whether this process cannot see the holder.
+    /// True if this process cannot see the holder.
     pub(super) fn is_hidden(&self) -> bool {
         self.process.is_none()
     }
@@ -204,7 +204,7 @@ mod tests {
         start(command)
     }
 
-    /// Whether SIGHUP, signal 1, is ignored, by the kernel's signal mask (proc(5)).
+    /// True if SIGHUP, signal 1, is ignored, by the kernel's signal mask (proc(5)).
     fn is_hangup_ignored() -> bool {
         let about = fs::read_to_string("/proc/self/status").unwrap();
         let mask = about.lines().find_map(|line| line.strip_prefix("SigIgn:"));

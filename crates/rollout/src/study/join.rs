@@ -20,12 +20,12 @@ const CLOCKS: f64 = 2.0;
 /// The maximum time since the last look at an open connection, in seconds.
 const SEEN: f64 = 60.0;
 
-/// How long before the logged beginning of a request its object may begin, in seconds: a server logs times in whole
-/// milliseconds.
+/// The maximum time by which an object may begin before the logged beginning of its request, in seconds: a server logs
+/// times in whole milliseconds.
 const BEFORE: f64 = 0.002;
 
-/// How long after the logged end of a request its object may begin, in seconds: a server logs the time at which its
-/// event loop's round began.
+/// The maximum time by which an object may begin after the logged end of its request, in seconds: a server logs the
+/// time at which its event loop's round began.
 const AFTER: f64 = 0.020;
 
 /// The factor and the number of bytes by which an object may be larger than its answer: encryption and framing add
@@ -33,11 +33,11 @@ const AFTER: f64 = 0.020;
 const OVERHEAD: f64 = 1.05;
 const HEAD: u64 = 8192;
 
-/// How many objects are compared with one answer. Without this limit, an answer of a very long request would be
-/// compared with all objects.
+/// The maximum number of objects that are compared with one answer. Without it, an answer of a very long request would
+/// be compared with all objects.
 const LOOKED: usize = 1000;
 
-/// How many requests are held in memory, at 40 bytes each.
+/// The maximum number of requests in memory, at 40 bytes each.
 const MOST: usize = 10_000_000;
 
 /// The lifetime of a connection, in seconds since 1970.
@@ -56,7 +56,7 @@ impl Life {
     }
 }
 
-/// What became of the requests in the logs.
+/// The numbers of requests in the logs by their outcome.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Joined {
     /// Each log's name and counts.
@@ -79,7 +79,7 @@ pub struct Joined {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Answer {
     pub ended: f64,
-    /// How much later it may have ended, as the log's times are coarse.
+    /// The maximum delay of its real end, as the log's times are coarse, in seconds.
     pub resolution: f64,
     pub took: f64,
     pub bytes: u64,
@@ -129,7 +129,7 @@ impl<C: Copy + Eq + std::hash::Hash> Join<C> {
         }
     }
 
-    /// Whether no connection has such a hash.
+    /// True if no connection has such a hash.
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }
@@ -189,12 +189,12 @@ impl Answer {
         (self.ended.to_bits(), self.took.to_bits(), self.bytes)
     }
 
-    /// When an object of the answer may begin.
+    /// The times at which an object of the answer may begin.
     fn times(&self) -> RangeInclusive<f64> {
         self.ended - self.took - BEFORE..=self.ended + self.resolution + AFTER
     }
 
-    /// How many bytes its objects have.
+    /// The possible numbers of bytes of its objects.
     fn sizes(&self) -> RangeInclusive<u64> {
         let largest = (self.bytes as f64 * OVERHEAD) as u64;
         self.bytes..=largest.saturating_add(HEAD)
@@ -232,9 +232,10 @@ fn busy(objects: &[Sent]) -> Duration {
     times.fold(Duration::ZERO, |sum, busy| sum + busy)
 }
 
-/// What is evaluated of a connection's answers. An answer's time is the time of the whole objects that match the answer,
-/// unless one of them also matches another answer. If the connection has cut an object short, the last answer that has no
-/// such time, and was not over before this object, is this object and those of its time before it.
+/// The evaluated sizes and times of a connection's answers. An answer's time is the time of the whole objects that
+/// match the answer, unless one of them also matches another answer. If the connection has cut an object short, the
+/// last answer that has no such time, and was not over before this object, consists of this object and those of its
+/// time before it.
 pub(super) fn timed(answers: &[Answer], objects: &[Sent]) -> Vec<Timed> {
     let (mut objects, cut): (Vec<Sent>, Vec<Sent>) =
         objects.iter().copied().partition(|one| one.is_whole);

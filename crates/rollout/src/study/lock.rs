@@ -17,7 +17,7 @@ use super::holder::{Holder, Steerer};
 /// The directory of the lock files.
 const DIRECTORY: &str = "/run";
 
-/// How a control group is held.
+/// The kind of hold on a control group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Claim {
     /// By a study, exclusively.
@@ -26,7 +26,7 @@ pub(crate) enum Claim {
     Shared,
 }
 
-/// Why the lock was not taken.
+/// A reason why the lock was not taken.
 #[derive(Debug)]
 pub(crate) enum Refused {
     /// Another process holds it.
@@ -61,7 +61,7 @@ impl Drop for Held {
     }
 }
 
-/// Whether the path still leads to the open file. Its last holder may have removed it meanwhile.
+/// True if the path still leads to the open file. Its last holder may have removed it meanwhile.
 fn is_there(file: &File, path: &Path) -> bool {
     let number = |about: io::Result<fs::Metadata>| about.ok().map(|of| (of.dev(), of.ino()));
     let open = number(file.metadata());

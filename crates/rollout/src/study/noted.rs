@@ -1,4 +1,4 @@
-//! Whether the connections of a running study have the controllers of their arms.
+//! Notes for each connection of a running study whether it has its arm's controller.
 
 use std::collections::HashMap;
 
@@ -14,7 +14,7 @@ pub(super) struct Noted(HashMap<u64, bool>);
 impl Noted {
     /// Takes in all connections that are open.
     pub fn open<'r>(&mut self, rows: impl Iterator<Item = &'r Row>, arms: &mut [InForce]) {
-        // Those that are gone are forgotten.
+        // Connections that are gone are forgotten.
         let before = std::mem::take(&mut self.0);
         for row in rows {
             let before = before.get(&row.connection).copied();

@@ -1,4 +1,4 @@
-//! What is recorded of an object: a part of the data that a connection sent.
+//! The record of an object: a part of the data that a connection sent.
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ pub struct ObjectRow {
     pub arm: usize,
     /// The controller of its arm.
     pub assigned: Arc<str>,
-    /// Whether it is evaluated. It is not if its connection began in the washout of a slot.
+    /// True if it is evaluated. It is not if its connection began in the washout of a slot.
     pub is_evaluated: bool,
     /// The local port.
     pub port: u16,
@@ -35,7 +35,7 @@ pub struct ObjectRow {
     pub system: Option<u32>,
     /// The client's region, if the user has named it.
     pub region: Option<Arc<str>>,
-    /// When its first packet was sent, in seconds since 1970.
+    /// The time when its first packet was sent, in seconds since 1970.
     pub begun_unix_s: f64,
     /// The time from its first packet until all of it was acknowledged, without pauses.
     pub busy: Duration,
@@ -45,7 +45,7 @@ pub struct ObjectRow {
     pub packets: u64,
     /// Retransmitted packets among them.
     pub resent: u64,
-    /// Whether all of it was acknowledged. It was not if its connection ended earlier.
+    /// True if all of it was acknowledged. It was not if its connection ended earlier.
     pub is_whole: bool,
 }
 

@@ -21,13 +21,13 @@ pub(super) const START: &str = "study-";
 /// The beginning of the names of object files.
 pub(super) const OBJECTS: &str = "objects-";
 
-/// The file with what is known of the study.
+/// The file with the state of the study.
 const FILE: &str = "study.json";
 
 /// The file that the process that runs the study has locked.
 const LOCK: &str = "lock";
 
-/// Why a directory cannot be used for a study, or has none.
+/// A reason why a directory cannot be used for a study, or has none.
 #[derive(Debug, thiserror::Error)]
 pub enum PlaceError {
     /// A file cannot be read or written.
@@ -51,7 +51,7 @@ pub enum PlaceError {
     Broken {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The problem.
         why: String,
     },
     /// Somebody else could put another directory in the place of this one.
@@ -59,7 +59,7 @@ pub enum PlaceError {
     Way {
         /// The directory.
         path: PathBuf,
-        /// Who could do that, and where.
+        /// The system's error.
         error: io::Error,
     },
     /// There is something else in the directory's place.
@@ -70,7 +70,7 @@ pub enum PlaceError {
     Others {
         /// The directory.
         path: PathBuf,
-        /// Who else may write there.
+        /// The users who may write there.
         why: String,
     },
     /// Another process runs the study.
@@ -98,7 +98,7 @@ pub enum PlaceError {
     },
 }
 
-/// What is known of a study apart from its data.
+/// The state of a study apart from its data.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct About {
     /// The version of the program that made it.
@@ -107,22 +107,22 @@ pub struct About {
     /// somebody has removed it, so that nobody can find out whose hash is whose.
     #[serde(default)]
     pub seed: String,
-    /// When it began, in seconds since 1970.
+    /// The time when it began, in seconds since 1970.
     pub began_unix_s: f64,
-    /// How many sittings it had. A connection is identified by its sitting and its socket cookie, because the kernel
-    /// may use the same cookies again after a reboot.
+    /// The number of sittings. A connection is identified by its sitting and its socket cookie, because the kernel may
+    /// use the same cookies again after a reboot.
     pub sittings: u64,
-    /// How long it ran, in all sittings, in seconds.
+    /// The duration of all sittings together, in seconds.
     pub ran_s: f64,
-    /// Why it has ended; nothing if it has not.
+    /// The reason for its end. `None` if it has not ended.
     pub ended: Option<String>,
-    /// When it was last known to run, in seconds since 1970.
+    /// The last time it was known to run, in seconds since 1970.
     #[serde(default)]
     pub last_unix_s: Option<f64>,
     /// Of each arm: how many connections had its controller.
     #[serde(default)]
     pub in_force: Vec<InForce>,
-    /// Which data are missing.
+    /// The missing data.
     #[serde(default)]
     pub missing: Missing,
 }
@@ -131,7 +131,7 @@ pub struct About {
 const LATEST_S: f64 = 253_402_300_799.0;
 
 impl About {
-    /// Which value nobody has written who ran the study, if there is one.
+    /// Checks the values. The error names one that a study does not write, if there is one.
     fn check(&self) -> Result<(), String> {
         let times = [
             ("began_unix_s", Some(self.began_unix_s)),
@@ -231,7 +231,7 @@ impl Missing {
 #[derive(Debug, Clone)]
 pub struct Place {
     directory: PathBuf,
-    /// What is known of the study.
+    /// The state of the study.
     pub about: About,
     /// The study's plan.
     pub plan: Plan,
@@ -240,12 +240,12 @@ pub struct Place {
 }
 
 impl Place {
-    /// Whether the study has run for its planned duration, and so did not end because of its data.
+    /// True if the study has run for its planned duration, and so did not end because of its data.
     pub fn is_over(&self) -> bool {
         self.about.ran_s >= self.plan.duration.as_secs_f64()
     }
 
-    /// Whether a process runs the study in this directory now.
+    /// True if a process runs the study in this directory now.
     pub fn is_running(&self) -> bool {
         match File::open(self.directory.join(LOCK)) {
             Ok(file) => matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)),
@@ -254,7 +254,7 @@ impl Place {
         }
     }
 
-    /// Whether two directories are of the same study on the same machine. Machines with the same seed do not begin at the
+    /// True if two directories are of the same study on the same machine. Machines with the same seed do not begin at the
     /// same instant.
     pub(super) fn is_copy(&self, other: &Place) -> bool {
         let about = |place: &Place| (place.about.began_unix_s, place.about.seed.clone());
@@ -376,7 +376,7 @@ impl Place {
         })
     }
 
-    /// Whether the study has ever run.
+    /// True if the study has ever run.
     fn has_data(&self) -> bool {
         let mut kinds = [START, OBJECTS].into_iter();
         self.about.ran_s > 0.0 || kinds.any(|kind| !files(&self.directory, kind).is_empty())

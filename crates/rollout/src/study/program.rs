@@ -16,8 +16,8 @@ use super::place::Place;
 use super::row::{Maker, Now, Row};
 use crate::networks::table;
 
-/// How long the program works on without a renewal. If the study's process is stopped, the default is back after this
-/// time; if the process is killed, at once.
+/// The time for which the program works without a renewal. If the study's process is stopped, the default is back after
+/// this time; if the process is killed, at once.
 const LEASE: Duration = Duration::from_secs(10);
 
 /// The program while it is tended.

@@ -1,4 +1,4 @@
-//! What is recorded of one connection, at its end or while it is open.
+//! The record of one connection, at its end or while it is open.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -26,11 +26,11 @@ pub struct Row {
     pub arm: usize,
     /// The controller of its arm.
     pub assigned: Arc<str>,
-    /// Whether it is evaluated. It is not if it began in the washout of a slot.
+    /// True if it is evaluated. It is not if it began in the washout of a slot.
     pub is_evaluated: bool,
-    /// Whether it has ended.
+    /// True if it has ended.
     pub has_ended: bool,
-    /// When it was set up, in seconds since 1970.
+    /// The time when it was set up, in seconds since 1970.
     pub set_up_unix_s: f64,
     /// The time of this row, in seconds since 1970.
     pub unix_s: f64,
@@ -66,7 +66,7 @@ pub struct Row {
     pub objects: Option<u64>,
     /// The best recent sample of the delivery rate, in bits per second.
     pub delivery_rate_bps: Option<u64>,
-    /// How long there was data to send, or unacknowledged data.
+    /// The time with data to send, or with unacknowledged data.
     pub busy: Duration,
     /// The part of `busy` in which the peer's receive window was full.
     pub rwnd_limited: Duration,
@@ -74,7 +74,7 @@ pub struct Row {
     pub sndbuf_limited: Duration,
 }
 
-/// What is needed to make rows, apart from the connection.
+/// The data for rows apart from the connection.
 #[derive(Debug)]
 pub(super) struct Maker {
     pub sitting: u64,
@@ -111,7 +111,7 @@ impl Maker {
         }
     }
 
-    /// What the plan keeps of an address.
+    /// The part of an address that the plan keeps.
     pub fn client(&self, address: IpAddr) -> Option<Arc<str>> {
         match self.kept {
             Kept::Full => Some(address.to_string().into()),

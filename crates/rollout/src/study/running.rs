@@ -31,10 +31,10 @@ use crate::interfaces;
 use fleet::Moment;
 use fleet::files::{Files, HELD, LEAST, RecordError};
 
-/// How often the open connections are looked at.
+/// The interval between looks at the open connections.
 const LOOK: Duration = Duration::from_secs(30);
 
-/// How often the guards are checked.
+/// The interval between checks of the guards.
 const GUARD: Duration = Duration::from_secs(10);
 
 /// The result of a step.
@@ -51,11 +51,11 @@ pub enum Step {
 /// The end of a sitting.
 #[derive(Debug)]
 pub struct Finished {
-    /// How many connections got an arm.
+    /// The number of connections that got an arm.
     pub assigned: u64,
-    /// How many rows could not be written and are lost.
+    /// The number of rows that could not be written and are lost.
     pub lost: u64,
-    /// Why the last rows, or the reason for the end, could not be written.
+    /// The error of writing the last rows or the reason for the end, if they could not be written.
     pub saved: Result<(), StudyError>,
 }
 
@@ -78,7 +78,7 @@ pub struct Study {
     guarded: Duration,
     saved: Duration,
     told: Told,
-    /// What was wrong at the beginning, and has not been reported yet.
+    /// Problems of the beginning that have not been reported yet.
     begun: Vec<String>,
     /// The data that was missing before this sitting, or could not be read in it.
     missing: Missing,
@@ -192,7 +192,7 @@ impl Study {
         self.assigner.counts()
     }
 
-    /// How many rows were lost because they could not be written.
+    /// The number of rows that were lost because they could not be written.
     pub fn lost(&self) -> u64 {
         self.files.lost() + self.objects.lost()
     }
@@ -306,7 +306,7 @@ impl Study {
         self.noted.open(open, &mut self.place.about.in_force);
     }
 
-    /// Why the study cannot go on, if an arm is not in force.
+    /// The reason why the study cannot go on, if an arm is not in force.
     fn not_in_force(&self) -> Option<String> {
         let arms = self.place.plan.names().into_iter();
         let mut broken = arms
@@ -317,7 +317,7 @@ impl Study {
         Some(format!("arm {arm} is not in force: {words}. {CAUSES}"))
     }
 
-    /// Whether a connection is evaluated, and the system and the region of its client.
+    /// The system and the region of a connection's client, and whether the connection is evaluated.
     fn beside(
         &mut self,
         client: std::net::IpAddr,
@@ -341,7 +341,7 @@ impl Study {
         }
     }
 
-    /// How many rows are lost if those that are held are not written any more.
+    /// The number of rows that are lost if those in memory are not written any more.
     fn lost_at_end(&self) -> u64 {
         self.lost() + self.files.unsaved() + self.objects.unsaved()
     }

@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 /// A problem that has not occurred for this long is reported again if it occurs again.
 const FORGOTTEN: Duration = Duration::from_secs(60);
 
-/// How many problems are remembered, and reported within that time. A control group may come and go very often.
+/// The maximum number of problems that are remembered, and reported within that time. A control group may come and go
+/// very often.
 const MOST: usize = 64;
 
 /// The problems that were reported.
@@ -14,7 +15,7 @@ const MOST: usize = 64;
 pub(crate) struct Told {
     /// The problems, and when each occurred last.
     known: Vec<(String, Instant)>,
-    /// When the reports were made.
+    /// The times of the reports.
     times: VecDeque<Instant>,
 }
 

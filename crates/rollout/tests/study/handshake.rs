@@ -21,7 +21,7 @@ fn a_syn_ack_that_was_sent_again_is_no_retransmitted_packet() {
     });
 }
 
-/// What the kernel counts for the server's end of this connection.
+/// The kernel's counter for the server's end of this connection.
 fn counted(client: &TcpStream) -> u32 {
     let own = client.local_addr().expect("bound");
     let mut counted = 0;

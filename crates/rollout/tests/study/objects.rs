@@ -14,10 +14,10 @@ use crate::group::Group;
 use crate::server::{PORT, wait_for};
 use crate::{PATIENCE, alone, client, connect};
 
-/// A server that answers each line with as many bytes as the line says. `p1` in the line is a pause of a second. `c` closes the
-/// connection. `a1`
-/// aborts the connection after a second, with as much outstanding data as possible. After `d1`, the kernel ignores the end of
-/// a handshake without data for a second, and then sends its SYN-ACK again (tcp(7), `TCP_DEFER_ACCEPT`).
+/// A server that answers each line with as many bytes as the line says. `p1` in the line is a pause of a second. `c`
+/// closes the connection. `a1` aborts the connection after a second, with as much outstanding data as possible. After
+/// `d1`, the kernel ignores the end of a handshake without data for a second, and then sends its SYN-ACK again (tcp(7),
+/// `TCP_DEFER_ACCEPT`).
 const SERVER: &str = r#"
 import contextlib, socket, struct, sys, time
 def serve(stream, lines):

@@ -206,7 +206,7 @@ fn exploring(group: &Path) -> String {
     policy(group, "127.1.0.0/16", "reno") + "explore = \"45%\"\n" + &rest
 }
 
-/// What is in force for a client, asked with this policy file.
+/// The state in force for a client, with this policy file.
 pub fn asked(policy: &str, client: IpAddr) -> Option<InForce> {
     let policy = Policy::parse(policy).expect("a policy");
     let of = Connection {

@@ -28,13 +28,13 @@ use crate::{PATIENCE, alone_between, connect_to, now, own_mounts};
 /// The rule must be taken back within this many of its connections, counted from the end of the loss.
 const WITHIN: u64 = 2000;
 
-/// How many explorers' connections the rule has seen before: more than one look needs.
+/// The number of explorers' connections that the rule has seen before: more than one check needs.
 const BEFORE: u64 = 110;
 
 /// The number of client networks.
 const NETWORKS: u64 = 200;
 
-/// How many clients download at the same time.
+/// The number of clients that download at the same time.
 const AT_ONCE: u64 = 4;
 
 fn policy(group: &Path) -> String {
@@ -119,7 +119,7 @@ impl Drop for Stop<'_> {
     }
 }
 
-/// How many connections of a rule have ended: with the rule's own controller, and exploring.
+/// The numbers of ended connections of a rule: with the rule's own controller, and exploring.
 fn ended(steer: &Steer, rule: &str) -> [u64; 2] {
     let text = steer.metrics();
     ["no", "yes"].map(|exploring| {

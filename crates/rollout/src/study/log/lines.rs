@@ -8,10 +8,10 @@ use text::{Lines, TextError};
 use super::{Format, Request};
 use fleet::unzipped;
 
-/// A longer line is damaged.
+/// The maximum length of a line in bytes. A longer line is damaged.
 const LONGEST: usize = 64 << 10;
 
-/// The most bytes of a log, decompressed: more than a billion lines. They take minutes.
+/// The maximum size of a log in bytes, decompressed: more than a billion lines, which take minutes.
 const LARGEST: u64 = 256 << 30;
 
 /// Counts from reading a log.
@@ -23,10 +23,10 @@ pub struct LogCounts {
     pub damaged: u64,
     /// The number of the first damaged line, and what is wrong with it.
     pub first_damaged: Option<(u64, String)>,
-    /// Whether its last line has no end, as if the server were still writing it. Such a line is not used: its numbers may lack
+    /// True if its last line has no end, as if the server were still writing it. Such a line is not used: its numbers may lack
     /// digits.
     pub is_unfinished: bool,
-    /// Why the log could not be read to its end.
+    /// The reason why the log could not be read to its end.
     pub broken_off: Option<String>,
 }
 

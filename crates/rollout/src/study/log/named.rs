@@ -2,7 +2,7 @@
 
 use super::times::Unit;
 
-/// The values that are needed of a request, with nginx's names for them.
+/// The required values of a request, with nginx's names for them.
 pub const WHAT: [(&str, &[&str]); 5] = [
     ("address", &["remote_addr"]),
     ("port", &["remote_port"]),
@@ -32,7 +32,7 @@ pub fn named(name: &str) -> Option<Named> {
 /// nginx's `log_format`, as in the documentation.
 pub const NGINX: &str = "$remote_addr $remote_port $msec $bytes_sent $request_time";
 
-/// Why a format is not valid.
+/// A reason why a format is not valid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FormatError {
     /// The format is unknown.

@@ -30,7 +30,7 @@ fn read(format: &str, contents: &[u8]) -> (LogCounts, Vec<Request>) {
 
 pub(super) const NGINX: &str = "192.0.2.7 41342 1646861401.524 10900 0.929\n";
 
-/// As in Caddy's documentation, without the parts that do not matter here.
+/// An entry from Caddy's documentation, without the parts that do not matter here.
 pub(super) const CADDY: &str = r#"{"level":"info","ts":1646861401.524,"logger":"http.log.access","msg":"handled request","request":{"remote_ip":"192.0.2.7","remote_port":"41342","client_ip":"198.51.100.1","proto":"HTTP/2.0","method":"GET","host":"localhost","uri":"/","headers":{"User-Agent":["curl/7.82.0"]}},"bytes_read":0,"user_id":"","duration":0.929,"size":10900,"status":200,"resp_headers":{"Server":["Caddy"]}}"#;
 
 #[test]

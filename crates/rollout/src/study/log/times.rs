@@ -2,11 +2,11 @@
 
 use text::date;
 
-/// A number that is larger is in the next smaller unit: so many seconds since 1970 are in the year 5138, and so many
+/// Larger numbers are in the next smaller unit: this many seconds since 1970 are in the year 5138, and this many
 /// milliseconds in the year 1973.
 const LATEST: f64 = 1e11;
 
-/// No request takes longer, in seconds.
+/// The maximum duration of a request, in seconds.
 const LONGEST: f64 = 1e7;
 
 /// The unit of a duration that is a number.

@@ -11,7 +11,7 @@ use experiment::verdict::change;
 
 use super::tables;
 
-/// How many groups a chart shows.
+/// The maximum number of groups in a chart.
 const GROUPS: usize = 25;
 
 /// The distance between the lines of a chart, and the space around them, in pixels.
@@ -21,14 +21,14 @@ const AROUND: f64 = 110.0;
 /// A change of this size has the full colour.
 const FULL: f64 = 0.25;
 
-/// The end of the axes, in percent. A tip is there for what goes on.
+/// The end of the axes, in percent. Intervals that go on end in a tip.
 const FURTHEST: f64 = 200.0;
 
 /// An effect and its name.
 struct Line {
     name: String,
     effect: Effect,
-    /// Whether the effect is significantly better, or significantly worse; nothing if it is neither.
+    /// True if the effect is significantly better, or significantly worse; nothing if it is neither.
     sure: Option<bool>,
 }
 

@@ -11,7 +11,7 @@ use tables::numbers::{bits_per_sec, known, span, utc};
 use super::super::data::Read;
 use super::share::percent;
 
-/// The most rows of the table over calendar time. JSON has all bins.
+/// The maximum number of rows of the table over calendar time. JSON has all bins.
 const ROWS: usize = 12;
 
 /// The measures that are shown since a switch. JSON has all.
@@ -150,7 +150,7 @@ fn of_since(since: &Since, is_over: bool) -> String {
     )
 }
 
-/// How many of these intervals do not contain 0 if the arm before has left nothing.
+/// The number of these intervals that do not contain 0 by chance, if the arm before has left nothing.
 fn by_chance(intervals: usize, is_over: bool) -> String {
     if !is_over {
         return "hardly any, because these intervals hold at any time".to_owned();

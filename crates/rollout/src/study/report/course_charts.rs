@@ -60,7 +60,7 @@ pub fn timeline(bins: &Bins, names: &[&str]) -> Option<Picture> {
     Some(Picture::of("over calendar time", 1, HEIGHT, charts).explained(caption))
 }
 
-/// What a curve shows of an arm.
+/// The values of an arm that a curve shows.
 struct Kind {
     variant: &'static str,
     dash: Dash,

@@ -13,7 +13,7 @@ use super::super::data::Read;
 use super::super::join::Joined;
 use super::share::{percent, shown};
 
-/// How many groups are shown. JSON has all.
+/// The maximum number of groups in a table. JSON has all.
 const GROUPS: usize = 20;
 
 /// Notes that readers of the tables need.
@@ -104,7 +104,7 @@ pub fn size(row: &HeatRow) -> &'static str {
     }
 }
 
-/// How many objects, and connections as a whole, the sizes and times describe.
+/// The numbers of objects and connections that the sizes and times describe.
 fn of_what(findings: &Findings) -> String {
     let Observed {
         objects,
@@ -147,7 +147,7 @@ fn of_strata(findings: &Findings) -> Option<String> {
     })
 }
 
-/// What would show differences between networks, if nothing does.
+/// Advice on how to show differences between networks, if nothing shows them.
 pub fn hints(read: &Read, findings: &Findings) -> Option<String> {
     let mut rivals = findings
         .comparisons
@@ -172,7 +172,7 @@ pub fn hints(read: &Read, findings: &Findings) -> Option<String> {
     })
 }
 
-/// How many connections are in regions.
+/// The number of connections in regions.
 fn of_regions(some: u64, findings: &Findings) -> String {
     let all: u64 = findings.arms.iter().map(|arm| arm.connections).sum();
     let others = match all.saturating_sub(some) {
@@ -185,7 +185,7 @@ fn of_regions(some: u64, findings: &Findings) -> String {
     )
 }
 
-/// What became of the requests in the logs.
+/// The numbers of requests in the logs by their outcome.
 fn of_logs(joined: &Joined) -> Vec<String> {
     let mut notes = vec![format!(
         "Of the logs, {} are of connections of the study ({} with the kernel's time); not joined: {} of no such connection, {} that may \
@@ -251,7 +251,7 @@ pub fn arms(findings: &Findings) -> Table {
     .coloured(report::places(&controllers))
 }
 
-/// How many connections of each arm retransmitted how much.
+/// The connections of each arm by their share of retransmissions.
 pub fn classes(findings: &Findings) -> Table {
     let row = |arm: &ArmLevels| {
         let shares = arm.resent_classes.iter();

@@ -32,7 +32,7 @@ impl Keeper {
         })
     }
 
-    /// Whether the process is running.
+    /// True if the process is running.
     pub fn is_there(&mut self) -> bool {
         matches!(self.process.try_wait(), Ok(None))
     }

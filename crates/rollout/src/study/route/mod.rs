@@ -34,16 +34,15 @@ use keeper::Keeper;
 use sockets::{Drawing, Sockets};
 use table::{Arms, Table};
 
-/// How often to try again while a process still removes what an earlier study has left, and the pause between two
-/// tries.
+/// The number of tries while a process still removes what an earlier study has left, and the pause between two tries.
 const WAIT: u32 = 50;
 const WAITED: StdDuration = StdDuration::from_millis(100);
 
-/// How long the rules and routes stay if the study's process does not synchronise them with the table `main`, because
-/// it is stopped, waits for a disk, or cannot read `main`.
+/// The time after which the kernel removes the rules and routes if the study's process does not synchronise them with
+/// the table `main`, because it is stopped, waits for a disk, or cannot read `main`.
 pub const LEASE: StdDuration = StdDuration::from_secs(60);
 
-/// Why arms cannot be assigned by routes.
+/// A reason why arms cannot be assigned by routes.
 #[derive(Debug, thiserror::Error)]
 pub enum RouteError {
     /// The plan's networks are not suitable.
@@ -68,7 +67,7 @@ pub enum RouteError {
     Keeper(io::Error),
 }
 
-/// What a process without permission lacks.
+/// The advice for a process without permission.
 fn takes_root(error: &io::Error) -> &'static str {
     match error.kind() {
         io::ErrorKind::PermissionDenied => "; this takes root",
@@ -83,7 +82,7 @@ pub(super) struct Routed {
     undo: Init,
     keeper: Option<Keeper>,
     held: Held,
-    /// What was wrong at the beginning, and has not been reported yet.
+    /// Problems of the beginning that have not been reported yet.
     begun: Vec<String>,
 }
 
@@ -188,7 +187,7 @@ impl Assigner for Routed {
         self.sockets.open(maker, now, troubles)
     }
 
-    /// How many connections got an arm.
+    /// The number of connections that got an arm.
     fn counts(&self) -> SteeringCounts {
         SteeringCounts {
             assigned: self.sockets.count,

@@ -43,7 +43,7 @@ impl Drawing {
         (draw, self.shares.arm(draw))
     }
 
-    /// Whether the socket was connected when it ended. The kernel counts the SYN of an outgoing connection as acknowledged
+    /// True if the socket was connected when it ended. The kernel counts the SYN of an outgoing connection as acknowledged
     /// payload (`tcp_snd_una_update` in net/ipv4/tcp_input.c).
     fn was_connected(&self, socket: &EndedSocket) -> bool {
         let is_incoming = has(&self.listen, socket.local.port());
@@ -80,7 +80,7 @@ fn has(ports: &[Ports], port: u16) -> bool {
     ports.iter().any(|ports| ports.has(port))
 }
 
-/// What is known of an open connection.
+/// The state of an open connection.
 struct Known {
     /// The earliest time at which it may have been set up. Nothing if it was, or may have been, set up before the
     /// routes were in place.
@@ -96,9 +96,9 @@ pub(super) struct Sockets {
     ends: Ends,
     known: HashMap<u64, Known>,
     look: u64,
-    /// When the last look was.
+    /// The time of the last look.
     looked: Duration,
-    /// How many connections took part.
+    /// The number of connections that took part.
     pub count: u64,
 }
 

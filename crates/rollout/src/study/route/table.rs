@@ -10,8 +10,8 @@ use units::Duration;
 
 use super::wanted::{Wanted, wanted};
 
-/// How often the table is synchronised with `main`. A change of a route causes an earlier synchronisation, but not
-/// within [`PAUSE`] of the last one.
+/// The interval between synchronisations of the table with `main`. A change of a route causes an earlier
+/// synchronisation, but not within [`PAUSE`] of the last one.
 const SYNC: Duration = Duration::from_secs(5);
 /// See [`SYNC`].
 const PAUSE: Duration = Duration::from_secs(1);
@@ -34,7 +34,7 @@ pub(super) struct Table {
     /// The entries that were put into it.
     put: BTreeMap<Prefix, Wanted<Way>>,
     synced: Option<Duration>,
-    /// Whether the rules have been added once.
+    /// True if the rules have been added once.
     has_rules: bool,
 }
 
