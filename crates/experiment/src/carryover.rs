@@ -18,7 +18,7 @@ use crate::measure::Measure;
 use crate::observation::{Observation, Scope};
 use crate::plan::Plan;
 use crate::tally::Tally;
-use crate::timeline::LATEST;
+use crate::timeline::MAX_UNIX_S;
 
 /// The measures that are shown: those of paths, and the times of objects that wait in the queues of others.
 pub const MEASURES: [Measure; 4] = [
@@ -35,7 +35,7 @@ const WITHOUT: f64 = 10.0;
 const FIRST: f64 = 4.0;
 
 /// The maximum number of slots that one object is followed through.
-const FOLLOWED: usize = 64;
+const MAX_FOLLOWED_SLOTS: usize = 64;
 
 /// The times of an observation.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -204,7 +204,7 @@ impl Carryover {
     /// Adds the time of an object to the bins in which it was sent.
     fn follow(&mut self, of: &Observation, when: &When) {
         let (first, end) = (self.slot(when.begun), when.begun + of.busy.as_secs_f64());
-        for slot in (first..).take(FOLLOWED) {
+        for slot in (first..).take(MAX_FOLLOWED_SLOTS) {
             let begin = slot as f64 * self.slot_s;
             if begin >= end {
                 break;
@@ -235,7 +235,7 @@ impl Carryover {
         reason = "it saturates"
     )]
     fn slot(&self, unix_s: f64) -> u64 {
-        (unix_s.min(LATEST as f64) / self.slot_s) as u64
+        (unix_s.min(MAX_UNIX_S as f64) / self.slot_s) as u64
     }
 
     /// The arm that was in force in a slot: that of most connections. `None` if there were none.

@@ -7,11 +7,11 @@ use crate::heat::HeatRow;
 use crate::measure::Measure;
 
 /// The minimum change that is worth a rule.
-pub(crate) const WORTH: f64 = 0.03;
+pub(crate) const MIN_CHANGE: f64 = 0.03;
 
 /// True if an improvement is worth a rule and statistically significant.
 pub(crate) fn is_clear(change: f64, p_corrected: f64) -> bool {
-    p_corrected < DOUBT && change >= WORTH
+    p_corrected < DOUBT && change >= MIN_CHANGE
 }
 
 /// The effects of an arm in groups, against another arm.

@@ -4,7 +4,7 @@ use serde::Serialize;
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 
 use crate::measure::Kind;
-use crate::strata::{Cells, LEAST_UNITS};
+use crate::strata::{Cells, MIN_UNITS};
 use crate::tally::{Level, Tally};
 
 /// One less the confidence level of an interval.
@@ -19,7 +19,7 @@ const NARROWEST_SHARES: f64 = 0.3;
 
 /// The tail of the normal distribution is lost in rounding beyond this many standard errors, so an interval reaches no
 /// further.
-const FURTHEST: f64 = 8.0;
+const MAX_STANDARD_ERRORS: f64 = 8.0;
 
 /// An interval of relative changes of the first arm's value: 0.08 is 8 % more.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -115,7 +115,7 @@ impl Difference {
     }
 
     fn between(levels: [Level; 2], kind: Kind) -> Option<Difference> {
-        if levels.iter().any(|level| level.units < LEAST_UNITS) {
+        if levels.iter().any(|level| level.units < MIN_UNITS) {
             return None;
         }
         let logs = match kind {
@@ -170,7 +170,7 @@ impl Difference {
         } else {
             // With few units, the error is uncertain, too. So the tail probability of the boundary is carried over from the
             // normal distribution to Student's.
-            standard().sf(boundary(self.time, doubt).min(FURTHEST))
+            standard().sf(boundary(self.time, doubt).min(MAX_STANDARD_ERRORS))
         };
         Interval::around(
             self.log,
@@ -318,7 +318,7 @@ mod tests {
     #[test]
     fn with_few_units_nothing_is_told() {
         let mut tally = Tally::new(2);
-        for unit in 0..LEAST_UNITS as u64 * 2 - 1 {
+        for unit in 0..MIN_UNITS as u64 * 2 - 1 {
             let sample = Sample {
                 value: unit as f64,
                 weight: 1.0,

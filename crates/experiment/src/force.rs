@@ -7,11 +7,11 @@
 use serde::{Deserialize, Serialize};
 
 /// The minimum number of connections to find that an arm was never in force.
-const NEVER: u64 = 20;
+const MIN_CONNECTIONS: u64 = 20;
 
 /// The minimum number of connections in a row to find that an arm is no longer in force. One client, whose route is
 /// locked, may have many in a row.
-const NO_MORE: u64 = 1000;
+const MIN_OTHERS_IN_A_ROW: u64 = 1000;
 
 /// The connections of an arm whose controller is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -47,12 +47,13 @@ impl InForce {
 
     /// True if the arm was not in force for at least half of its connections, so that no result is about it.
     pub fn is_lacking(&self) -> bool {
-        self.known >= NEVER && self.others >= self.known - self.others.min(self.known)
+        self.known >= MIN_CONNECTIONS && self.others >= self.known - self.others.min(self.known)
     }
 
     /// True if the arm is not in force now, so that the study has to stop.
     pub fn is_broken(&self) -> bool {
-        self.in_a_row >= NO_MORE || self.in_a_row >= NEVER && self.is_lacking()
+        self.in_a_row >= MIN_OTHERS_IN_A_ROW
+            || self.in_a_row >= MIN_CONNECTIONS && self.is_lacking()
     }
 
     /// The problem in words. `None` if all connections had their arm's controller.

@@ -16,28 +16,28 @@ use crate::prefix::Prefix;
 use crate::verdict::{Decision, change, joined, probability, range, told};
 
 /// The maximum expectation of a rule, as a relative gain. Half of it is already much.
-const MOST: f64 = 1.0;
+const MAX_GAIN: f64 = 1.0;
 
 /// The share of client networks that explore, in thousandths, so that a stale rule is noticed.
-const EXPLORE: u64 = 20;
+const EXPLORE_THOUSANDTHS: u64 = 20;
 
 /// The minimum share of client networks that explore, in thousandths. Strong evidence needs fewer, but with less than
 /// this, a rule whose reason has gone is not noticed in time.
-const LEAST_EXPLORE: u64 = 5;
+const MIN_EXPLORE_THOUSANDTHS: u64 = 5;
 
 /// The maximum cost of exploring, as a share of the mean time of objects, in thousandths. An object of a network that
-/// explores takes longer by the gain that the network goes without. For a gain above 200 %, [`LEAST_EXPLORE`] costs
+/// explores takes longer by the gain that the network goes without. For a gain above 200 %, [`MIN_EXPLORE_THOUSANDTHS`] costs
 /// more: half a per cent of the gain.
-const COST: f64 = 10.0;
+const MAX_COST_THOUSANDTHS: f64 = 10.0;
 
 /// The name of the rule for all other connections.
 const REST: &str = "rest";
 
 /// The maximum number of list items in a line.
-const LINE: usize = 6;
+const ITEMS_PER_LINE: usize = 6;
 
 /// The maximum number of groups of a rule whose evidence is shown beside it.
-const SHOWN: usize = 20;
+const MAX_SHOWN_GROUPS: usize = 20;
 
 /// A reason why no policy can be made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -153,7 +153,7 @@ pub fn policy(plan: &Plan, findings: &Findings, beside: &Beside<'_>) -> Result<S
         quoted(&plan.name),
         plan.unit,
         group(plan),
-        share(EXPLORE)
+        share(EXPLORE_THOUSANDTHS)
     );
     let mut ports = String::new();
     for (name, of) in [
@@ -269,8 +269,9 @@ fn evidence_of_rest(findings: &Findings, rest: &str, ended: Option<&str>) -> Str
     reason = "it is bounded"
 )]
 fn explored(gain: f64) -> u64 {
-    let bound = (COST / gain.max(f64::MIN_POSITIVE)).min(EXPLORE as f64);
-    (bound as u64).max(LEAST_EXPLORE)
+    let bound =
+        (MAX_COST_THOUSANDTHS / gain.max(f64::MIN_POSITIVE)).min(EXPLORE_THOUSANDTHS as f64);
+    (bound as u64).max(MIN_EXPLORE_THOUSANDTHS)
 }
 
 /// Thousandths as a percentage: `2%`, `0.5%`.
@@ -290,14 +291,14 @@ struct Placed {
 
 impl Placed {
     fn in_networks(prefixes: &[Prefix]) -> Placed {
-        Placed::exploring(prefixes, EXPLORE)
+        Placed::exploring(prefixes, EXPLORE_THOUSANDTHS)
     }
 
     fn exploring(prefixes: &[Prefix], explored: u64) -> Placed {
         let is_inside = !prefixes.is_empty() && prefixes.iter().all(Prefix::is_private);
         Placed {
             networks: field("prefix", texts(prefixes)),
-            explore: if is_inside || explored != EXPLORE {
+            explore: if is_inside || explored != EXPLORE_THOUSANDTHS {
                 format!("explore = \"{}\"\n", share(explored))
             } else {
                 String::new()
@@ -341,11 +342,11 @@ impl Groups {
         let (name, evidence) = match groups {
             [(place, learned)] => (place.name(), learned.evidence.clone()),
             all => {
-                for (group, learned) in all.iter().take(SHOWN) {
+                for (group, learned) in all.iter().take(MAX_SHOWN_GROUPS) {
                     let _ = writeln!(place, "# {}: {}", group.name(), learned.evidence);
                 }
-                if all.len() > SHOWN {
-                    let _ = writeln!(place, "# and {} more", all.len() - SHOWN);
+                if all.len() > MAX_SHOWN_GROUPS {
+                    let _ = writeln!(place, "# and {} more", all.len() - MAX_SHOWN_GROUPS);
                 }
                 (format!("{} {kind}s", all.len()), summary(all))
             }
@@ -368,7 +369,7 @@ impl Groups {
 
 /// The expected advantage of a rule: the mean of its groups' expectations, weighted by observations.
 fn expected(groups: &[(&Place, &Learned<'_>)]) -> f64 {
-    weighted(groups, |of| of.expect.clamp(0.0, MOST))
+    weighted(groups, |of| of.expect.clamp(0.0, MAX_GAIN))
 }
 
 /// The gain of a rule that is sure: the same without an upper bound.
@@ -535,7 +536,10 @@ fn port(of: &Ports) -> String {
 
 /// A field of a rule, in one line or more. Empty if there are no items.
 fn field(name: &str, all: Vec<String>) -> String {
-    let lines: Vec<String> = all.chunks(LINE).map(|line| line.join(", ")).collect();
+    let lines: Vec<String> = all
+        .chunks(ITEMS_PER_LINE)
+        .map(|line| line.join(", "))
+        .collect();
     match lines.as_slice() {
         [] => String::new(),
         [line] => format!("{name} = [{line}]\n"),

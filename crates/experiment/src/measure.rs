@@ -7,10 +7,10 @@ use crate::observation::{Observation, Scope};
 pub const LARGE: u64 = 3_000_000;
 
 /// The minimum busy time of a connection, in seconds. The kernel counts busy time in ticks of up to 10 ms.
-const LEAST_BUSY: f64 = 0.001;
+const MIN_BUSY_S: f64 = 0.001;
 
 /// The minimum busy time of an object, in seconds: a microsecond.
-const LEAST_BUSY_OF_OBJECT: f64 = 0.000_001;
+const MIN_OBJECT_BUSY_S: f64 = 0.000_001;
 
 units::named! {
     /// The measures that connections, or the objects that they carry, are compared in.
@@ -123,8 +123,8 @@ impl Measure {
             return None;
         }
         let least = match of.scope {
-            Scope::Connection | Scope::Carrier => LEAST_BUSY,
-            Scope::Object | Scope::Part => LEAST_BUSY_OF_OBJECT,
+            Scope::Connection | Scope::Carrier => MIN_BUSY_S,
+            Scope::Object | Scope::Part => MIN_OBJECT_BUSY_S,
         };
         let busy = of.busy.as_secs_f64().max(least);
         let logarithm = |value: f64| Sample {

@@ -10,7 +10,7 @@ use crate::prefix::Prefix;
 
 /// The maximum number of client networks in a study by route. Each takes a route, and all routes are checked every few
 /// seconds.
-const MOST_ROUTES: usize = 10_000;
+const MAX_ROUTES: usize = 10_000;
 
 /// The networks that a plan names. The most specific network with an address counts, as in the kernel's program.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -64,11 +64,11 @@ impl Members {
         for (network, _) in self.all.iter().filter(|(_, takes_part)| **takes_part) {
             let length = if network.first().is_ipv4() { v4 } else { v6 };
             let mut parts = network.parts(length);
-            let first = parts.by_ref().take(MOST_ROUTES);
+            let first = parts.by_ref().take(MAX_ROUTES);
             found.extend(first.filter(|part| self.has(*part)));
-            if found.len() > MOST_ROUTES || parts.next().is_some() {
+            if found.len() > MAX_ROUTES || parts.next().is_some() {
                 let reason = format!(
-                    "has more than {MOST_ROUTES} client networks (/{v4}, /{v6}), each of which takes a route; give fewer, or larger \
+                    "has more than {MAX_ROUTES} client networks (/{v4}, /{v6}), each of which takes a route; give fewer, or larger \
                      ones by prefix_v4 and prefix_v6"
                 );
                 return Err(DocumentError::new("connections.prefix", reason));

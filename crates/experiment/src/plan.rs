@@ -16,20 +16,20 @@ use crate::ports::Ports;
 use crate::prefix::Prefix;
 
 /// The maximum number of arms, which is the bound of the loop in the kernel's program.
-pub const MOST_ARMS: usize = 8;
+pub const MAX_ARMS: usize = 8;
 
 /// The maximum number of port ranges of each side.
-pub const MOST_PORTS: usize = 8;
+pub const MAX_PORT_RANGES: usize = 8;
 
 /// The length of a controller's name in the kernel in bytes, including a zero at the end.
-pub const NAME: usize = 16;
+pub const CONTROLLER_NAME_BYTES: usize = 16;
 
 /// The maximum length of an arm's name in characters.
-const LONGEST_NAME: usize = 32;
+const MAX_NAME_CHARS: usize = 32;
 
 /// The default washout is one part in this many of a slot. The other arm's queues are gone within seconds. Connections of
 /// the other arm that last longer must be short compared with the slot.
-const WASHOUT: u64 = 10;
+const SLOT_PER_WASHOUT: u64 = 10;
 
 /// A randomised experiment.
 #[derive(Debug, Clone, Deserialize)]
@@ -211,7 +211,7 @@ impl TryFrom<Said> for Plan {
             connections: said.connections,
             unit,
             washout: said.washout.unwrap_or(match unit {
-                Unit::Slot(length) => Duration::from_nanos(length.as_nanos() / WASHOUT),
+                Unit::Slot(length) => Duration::from_nanos(length.as_nanos() / SLOT_PER_WASHOUT),
                 Unit::Connection | Unit::Prefix { .. } | Unit::PrefixInSlot { .. } => {
                     Duration::ZERO
                 }
@@ -288,9 +288,9 @@ impl Said {
             return Err(Wrong::new("connections", reason));
         }
         for (field, ports) in [("listen", listen), ("connect", connect)] {
-            if ports.len() > MOST_PORTS {
+            if ports.len() > MAX_PORT_RANGES {
                 let reason = format!(
-                    "{} ranges are too many; give {MOST_PORTS} or fewer",
+                    "{} ranges are too many; give {MAX_PORT_RANGES} or fewer",
                     ports.len()
                 );
                 return Err(Wrong::new(format!("connections.{field}"), reason));
@@ -353,8 +353,8 @@ impl Said {
     }
 
     fn check_arms(&self) -> Result<(), Wrong> {
-        if !(2..=MOST_ARMS).contains(&self.arm.len()) {
-            let reason = format!("give 2 to {MOST_ARMS} arms, not {}", self.arm.len());
+        if !(2..=MAX_ARMS).contains(&self.arm.len()) {
+            let reason = format!("give 2 to {MAX_ARMS} arms, not {}", self.arm.len());
             return Err(Wrong::new("arm", reason));
         }
         for (index, arm) in self.arm.iter().enumerate() {
@@ -363,7 +363,7 @@ impl Said {
             };
             let controller = arm.controller();
             if controller.is_empty()
-                || controller.len() >= NAME
+                || controller.len() >= CONTROLLER_NAME_BYTES
                 || controller.contains(|c: char| !c.is_ascii_graphic())
             {
                 return wrong(
@@ -379,7 +379,7 @@ impl Said {
                 return wrong(
                     "name",
                     format!(
-                        "\"{}\" cannot be an arm's name; give 1 to {LONGEST_NAME} letters, digits, - and _",
+                        "\"{}\" cannot be an arm's name; give 1 to {MAX_NAME_CHARS} letters, digits, - and _",
                         name.escape_debug()
                     ),
                 );
@@ -423,7 +423,7 @@ impl Said {
 /// True if a name fits into tables and options.
 fn is_name(name: &str) -> bool {
     let is_fine = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_');
-    (1..=LONGEST_NAME).contains(&name.chars().count()) && name.chars().all(is_fine)
+    (1..=MAX_NAME_CHARS).contains(&name.chars().count()) && name.chars().all(is_fine)
 }
 
 impl Plan {

@@ -14,16 +14,16 @@ use units::{Duration, Ratio};
 
 use crate::assignment::{Key, Shares, Unit};
 use crate::interface::{self, Interface};
-use crate::plan::{MOST_ARMS, MOST_PORTS, NAME};
+use crate::plan::{CONTROLLER_NAME_BYTES, MAX_ARMS, MAX_PORT_RANGES};
 use crate::ports::Ports;
 use crate::prefix::Prefix;
 
 /// The maximum number of rules, which is the bound of the loop in the kernel's program.
-pub const MOST_RULES: usize = 32;
+pub const MAX_RULES: usize = 32;
 
 /// The maximum number of networks in all rules together. The full routing table of the Internet has some 1.3 million.
 /// The kernel's table takes up to 200 bytes for each.
-pub const MOST_NETWORKS: usize = 2_000_000;
+pub const MAX_NETWORKS: usize = 2_000_000;
 
 /// The bits of a client network.
 const V4: u8 = 24;
@@ -140,8 +140,8 @@ impl TryFrom<Said> for Policy {
                 "is missing; give the directory of a control group, such as system.slice/nginx.service",
             ));
         }
-        if said.rule.is_empty() || said.rule.len() > MOST_RULES {
-            let reason = format!("{} rules; give 1 to {MOST_RULES}", said.rule.len());
+        if said.rule.is_empty() || said.rule.len() > MAX_RULES {
+            let reason = format!("{} rules; give 1 to {MAX_RULES}", said.rule.len());
             return Err(Wrong::new("rule", reason));
         }
         for (index, rule) in said.rule.iter().enumerate() {
@@ -158,8 +158,8 @@ impl TryFrom<Said> for Policy {
             text: String::new(),
             file: None,
         };
-        if policy.controllers().len() > MOST_ARMS {
-            let reason = format!("name more than {MOST_ARMS} controllers; give fewer");
+        if policy.controllers().len() > MAX_ARMS {
+            let reason = format!("name more than {MAX_ARMS} controllers; give fewer");
             return Err(Wrong::new("rule", reason));
         }
         Ok(policy)
@@ -192,10 +192,10 @@ impl Rule {
             return Err(("listen", reason.to_owned()));
         }
         for (field, ports) in [("listen", &self.listen), ("connect", &self.connect)] {
-            if ports.len() > MOST_PORTS {
+            if ports.len() > MAX_PORT_RANGES {
                 return Err((
                     field,
-                    format!("{} ranges; give {MOST_PORTS} or fewer", ports.len()),
+                    format!("{} ranges; give {MAX_PORT_RANGES} or fewer", ports.len()),
                 ));
             }
         }
@@ -218,7 +218,10 @@ impl Rule {
             return Err(("resent_below", reason));
         }
         let name = self.controller();
-        if name.is_empty() || name.len() >= NAME || name.contains(|c: char| !c.is_ascii_graphic()) {
+        if name.is_empty()
+            || name.len() >= CONTROLLER_NAME_BYTES
+            || name.contains(|c: char| !c.is_ascii_graphic())
+        {
             let reason = format!(
                 "\"{}\" cannot be the name of a kernel's controller",
                 name.escape_debug()
@@ -398,11 +401,11 @@ impl Policy {
     /// Checks that the kernel can hold this many networks.
     fn count(&self) -> Result<(), DocumentError> {
         let count: usize = self.rules.iter().map(|rule| rule.prefix.len()).sum();
-        if count <= MOST_NETWORKS {
+        if count <= MAX_NETWORKS {
             return Ok(());
         }
         let reason = format!(
-            "name {count} networks altogether; give {MOST_NETWORKS} or fewer, such as larger networks in place of their parts"
+            "name {count} networks altogether; give {MAX_NETWORKS} or fewer, such as larger networks in place of their parts"
         );
         Err(DocumentError::new("rule", reason))
     }

@@ -17,16 +17,16 @@ use crate::observation::Observation;
 use crate::tally::Tally;
 
 /// The number of further objects over 3 MB with another controller until the next check.
-pub const EXPLORERS: u64 = 100;
+pub const OBJECTS_PER_CHECK: u64 = 100;
 
 /// The number of objects over 3 MB of a rule until the next window begins.
-pub const EVERY: u64 = 25_000;
+pub const OBJECTS_PER_WINDOW: u64 = 25_000;
 
 /// The maximum number of objects of a window without a doubt, because old data say little about the present.
-pub const MOST: u64 = 100_000;
+pub const MAX_WINDOW_OBJECTS: u64 = 100_000;
 
 /// The minimum size of a collected object in bytes.
-pub const LEAST: u64 = LARGE;
+pub const MIN_OBJECT_BYTES: u64 = LARGE;
 
 /// The evidence that a rule was made from.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -125,7 +125,7 @@ impl Watched {
         let sample = Measure::Throughput.sample(of)?;
         let count = self.counts.get_mut(of.arm)?;
         *count += 1;
-        let is_worth_it = of.arm > 0 && *count % EXPLORERS == 0;
+        let is_worth_it = of.arm > 0 && *count % OBJECTS_PER_CHECK == 0;
         for window in &mut self.windows {
             window.tally.add(of.arm, of.unit, sample);
             window.objects += 1;
@@ -135,12 +135,20 @@ impl Watched {
             self.windows = VecDeque::from([Window::new(self.made.arms)]);
             return (before == Some(arm)).then_some((arm, effect));
         }
-        if self.windows.front().is_some_and(|one| one.objects >= MOST) {
+        if self
+            .windows
+            .front()
+            .is_some_and(|one| one.objects >= MAX_WINDOW_OBJECTS)
+        {
             self.windows.pop_front();
             // The window that ended had begun with the doubt, or later.
             self.doubt = None;
         }
-        if self.windows.back().is_none_or(|one| one.objects >= EVERY) {
+        if self
+            .windows
+            .back()
+            .is_none_or(|one| one.objects >= OBJECTS_PER_WINDOW)
+        {
             self.windows.push_back(Window::new(self.made.arms));
         }
         None
@@ -395,7 +403,7 @@ mod tests {
     fn a_doubt_is_forgotten_when_a_window_ends_without_another() {
         let mut stream = stream();
         assert!(!stream.go(1000, 2));
-        assert!(!stream.go(MOST - 1, 1) && stream.rule().doubt == Some(1));
+        assert!(!stream.go(MAX_WINDOW_OBJECTS - 1, 1) && stream.rule().doubt == Some(1));
         assert!(!stream.go(1, 1) && stream.rule().doubt.is_none());
         // The next doubt is a first one.
         while stream.rule().doubt.is_none() {

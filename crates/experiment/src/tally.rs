@@ -7,11 +7,11 @@ use crate::strata::{NO_CELL, Strata};
 
 /// Units are identified by this many lower bits of their draw; the upper bits decide the arm. Units with the same bits are
 /// taken for one larger unit of their arm, which keeps intervals valid.
-const BITS: u32 = 16;
+const UNIT_BITS: u32 = 16;
 
 /// The maximum number of sums of an arm. A unit may be in several cells. As soon as an arm would have more, no arm has
 /// cells any more: if only the full arm lost them, the arm would decide the stratum.
-const MOST_SUMS: usize = 1 << 17;
+const MAX_SUMS: usize = 1 << 17;
 
 /// The sums of one unit.
 #[derive(Debug, Clone, Copy, Default)]
@@ -73,11 +73,11 @@ impl Tally {
     /// Adds a sample of a cell.
     #[expect(clippy::cast_possible_truncation, reason = "the lower bits")]
     pub(crate) fn add_in(&mut self, arm: usize, unit: u64, cell: u32, sample: Sample) {
-        let unit = unit as u32 & ((1 << BITS) - 1);
+        let unit = unit as u32 & ((1 << UNIT_BITS) - 1);
         let Some(sums) = self.arms.get(arm) else {
             return;
         };
-        if !self.is_full && sums.len() >= MOST_SUMS && !sums.contains_key(&(unit, cell)) {
+        if !self.is_full && sums.len() >= MAX_SUMS && !sums.contains_key(&(unit, cell)) {
             self.drop_cells();
         }
         let cell = if self.is_full { NO_CELL } else { cell };

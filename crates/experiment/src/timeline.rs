@@ -11,7 +11,7 @@ use crate::measure::{Kind, Measure};
 use crate::observation::Observation;
 
 /// The maximum number of bins.
-pub const MOST: usize = 48;
+pub const MAX_BINS: usize = 48;
 
 /// The widths of bins in seconds. Each is a multiple of the one before, so that bins can be merged. After the last one,
 /// widths double.
@@ -20,7 +20,7 @@ const WIDTHS: [u64; 13] = [
 ];
 
 /// The latest time, the end of the year 9999. A time beyond it comes from damaged data.
-pub(crate) const LATEST: u64 = 253_402_300_799;
+pub(crate) const MAX_UNIX_S: u64 = 253_402_300_799;
 
 /// The percentile of slow objects.
 const SLOW: f64 = 0.05;
@@ -43,7 +43,7 @@ impl Part {
 
 /// A study over its calendar time.
 ///
-/// The width of the bins grows such that there are never more than [`MOST`]. Times without observations take no bin, so a
+/// The width of the bins grows such that there are never more than [`MAX_BINS`]. Times without observations take no bin, so a
 /// clock that was wrong for a moment does no harm.
 #[derive(Debug, Clone)]
 pub struct Timeline {
@@ -106,7 +106,7 @@ impl Timeline {
         if of.arm >= self.arms || large.is_none() && rtt.is_none() {
             return;
         }
-        let unix_s = (unix_s as u64).min(LATEST);
+        let unix_s = (unix_s as u64).min(MAX_UNIX_S);
         let bin = self.bins.entry(unix_s / self.width_s);
         let part = &mut bin.or_insert_with(|| vec![Part::default(); self.arms])[of.arm];
         if let Some(sample) = large {
@@ -116,7 +116,7 @@ impl Timeline {
         if let Some(sample) = rtt {
             part.rtt.add(sample);
         }
-        self.widen(MOST);
+        self.widen(MAX_BINS);
     }
 
     /// Widens the bins until there are at most this many.
@@ -189,7 +189,7 @@ mod tests {
                 timeline.add(&of(arm, mbits), f64::from(begin + minute * 60));
             }
         }
-        let all = timeline.bins(MOST);
+        let all = timeline.bins(MAX_BINS);
         assert_eq!((all.width_s, all.bins.len()), (14_400, 42));
         for (place, bin) in all.bins.iter().enumerate() {
             assert_eq!(bin.from_unix_s, begin as u64 + 14_400 * place as u64);
@@ -216,7 +216,7 @@ mod tests {
         for minute in 0..40 {
             timeline.add(&of(0, 20), 1.7e9 + 60.0 * f64::from(minute));
         }
-        let all = timeline.bins(MOST);
+        let all = timeline.bins(MAX_BINS);
         assert_eq!(all.width_s, 1);
         let counts = all.bins.iter().map(|bin| bin.arms[0].large);
         assert_eq!(counts.sum::<u64>(), 44);
@@ -238,6 +238,6 @@ mod tests {
         };
         timeline.add(&small, 0.0);
         timeline.add(&of(1, 20), 0.0);
-        assert!(timeline.bins(MOST).bins.is_empty());
+        assert!(timeline.bins(MAX_BINS).bins.is_empty());
     }
 }

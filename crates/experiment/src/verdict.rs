@@ -15,7 +15,7 @@ use crate::effect::{DOUBT, Effect};
 use crate::force::{CAUSES, InForce};
 use crate::measure::Measure;
 use groups::Groups;
-use words::SHOWN;
+use words::MIN_SHOWN_CHANGE;
 pub(crate) use words::joined;
 pub use words::{change, probability, range};
 
@@ -254,7 +254,9 @@ pub(crate) fn told(rows: &[Row], better: bool) -> Vec<String> {
     let others = rows.iter().filter(|row| row.measure != Measure::Throughput);
     let sure = others.filter(|row| row.p_corrected.is_some_and(|p| p < DOUBT));
     sure.filter_map(|row| {
-        let effect = row.effect.filter(|effect| effect.change.abs() >= SHOWN)?;
+        let effect = row
+            .effect
+            .filter(|effect| effect.change.abs() >= MIN_SHOWN_CHANGE)?;
         let is_better = row.measure.is_more_better()? == (effect.change > 0.0);
         let told = format!("{} ({})", row.measure.title(), change(effect.change));
         (is_better == better).then_some(told)

@@ -12,7 +12,7 @@ use crate::systems::System;
 use crate::who::Process;
 
 /// The maximum number of samples in the history of an active connection: a minute at one sample a second.
-pub const REMEMBERED: usize = 60;
+pub const MAX_HISTORY: usize = 60;
 
 /// The time of a sample.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -379,12 +379,12 @@ impl Connection {
             rtt_ms: info.rtt.as_millis_f64() as f32,
             inflight: self.seen.inflight().get() as f32,
         };
-        if self.history.len() == REMEMBERED {
+        if self.history.len() == MAX_HISTORY {
             self.history.pop_front();
         }
         self.history.push_back(past);
         let is_silent = self.history.iter().all(|past| past.rate_bps == 0.0);
-        if self.history.len() == REMEMBERED && is_silent {
+        if self.history.len() == MAX_HISTORY && is_silent {
             self.history = VecDeque::new();
         }
     }

@@ -17,26 +17,26 @@ use units::{Bytes, Duration};
 use crate::connection::Moment;
 
 /// The maximum number of rows in memory, which are some tens of megabytes.
-pub const ROWS: usize = 1 << 15;
+pub const MAX_ROWS: usize = 1 << 15;
 
 /// The maximum time that a file covers.
-const FILE: Duration = Duration::from_secs(3600);
+const MAX_FILE_SPAN: Duration = Duration::from_secs(3600);
 
 /// The maximum time before rows are on the disk.
-pub const HELD: Duration = Duration::from_secs(5);
+pub const MAX_DELAY: Duration = Duration::from_secs(5);
 
 /// The minimum size to keep: a few full files.
-pub const LEAST: Bytes = Bytes::new(32_000_000);
+pub const MIN_KEEP: Bytes = Bytes::new(32_000_000);
 
 /// The latest time of a file's name, in milliseconds since 1970: in the year 2264. Nearly as many names of this length
 /// follow.
-const LATEST: u64 = 9_300_000_000_000;
+const MAX_UNIX_MS: u64 = 9_300_000_000_000;
 
 /// The number of digits of a name.
-const DIGITS: usize = 13;
+const NAME_DIGITS: usize = 13;
 
 /// The end of files' names.
-const END: &str = ".parquet";
+const EXTENSION: &str = ".parquet";
 
 /// A reason why nothing is recorded.
 #[derive(Debug, thiserror::Error)]
@@ -53,7 +53,7 @@ pub enum RecordError {
     #[error("{} is not a directory; give another name", .0.display())]
     Taken(PathBuf),
     /// The size to keep is too small.
-    #[error("expected at least {} MB", LEAST.get() / 1_000_000)]
+    #[error("expected at least {} MB", MIN_KEEP.get() / 1_000_000)]
     Little,
     /// A file cannot be written.
     #[error("cannot write {}: {why}", path.display())]
@@ -98,7 +98,7 @@ impl<R> Files<R> {
         keep: Bytes,
         write: Write<R>,
     ) -> Result<Files<R>, RecordError> {
-        if keep < LEAST {
+        if keep < MIN_KEEP {
             return Err(RecordError::Little);
         }
         let place = |error: io::Error| RecordError::Place {
@@ -130,7 +130,7 @@ impl<R> Files<R> {
             newest: files(directory, start)
                 .iter()
                 .filter_map(|(path, _)| millis(start, path.file_name()?.to_str()?))
-                .filter(|millis| *millis <= LATEST)
+                .filter(|millis| *millis <= MAX_UNIX_MS)
                 .max()
                 .unwrap_or(0),
         })
@@ -149,10 +149,10 @@ impl<R> Files<R> {
         let at = when.at;
         let mut outcome = Ok(());
         for row in rows {
-            if self.rows.len() >= ROWS && outcome.is_ok() {
+            if self.rows.len() >= MAX_ROWS && outcome.is_ok() {
                 outcome = self.next_file();
             }
-            if self.rows.len() >= ROWS {
+            if self.rows.len() >= MAX_ROWS {
                 self.lost += 1;
                 continue;
             }
@@ -162,9 +162,9 @@ impl<R> Files<R> {
             }
             self.rows.push(row);
         }
-        if at.saturating_sub(self.began) >= FILE {
+        if at.saturating_sub(self.began) >= MAX_FILE_SPAN {
             outcome = outcome.and(self.next_file());
-        } else if at.saturating_sub(self.written) >= HELD {
+        } else if at.saturating_sub(self.written) >= MAX_DELAY {
             self.written = at;
             outcome = outcome.and(self.save());
         }
@@ -201,9 +201,9 @@ impl<R> Files<R> {
     )]
     fn name(&mut self, when: Moment) {
         let millis = (when.unix_s * 1000.0) as u64;
-        self.newest = millis.min(LATEST).max(self.newest.saturating_add(1));
+        self.newest = millis.min(MAX_UNIX_MS).max(self.newest.saturating_add(1));
         loop {
-            let name = format!("{}{:0DIGITS$}{END}", self.start, self.newest);
+            let name = format!("{}{:0NAME_DIGITS$}{EXTENSION}", self.start, self.newest);
             self.file = self.directory.join(name);
             // An existing file is not replaced: its name may not come from a clock.
             if fs::symlink_metadata(&self.file).is_err() {
@@ -287,8 +287,8 @@ fn rows(path: &Path) -> u64 {
 
 /// The time in the name of a file of this kind: `watch-1700000000000.parquet`.
 fn millis(start: &str, name: &str) -> Option<u64> {
-    let digits = name.strip_prefix(start)?.strip_suffix(END)?;
-    let is_ours = digits.len() == DIGITS && digits.bytes().all(|byte| byte.is_ascii_digit());
+    let digits = name.strip_prefix(start)?.strip_suffix(EXTENSION)?;
+    let is_ours = digits.len() == NAME_DIGITS && digits.bytes().all(|byte| byte.is_ascii_digit());
     digits.parse().ok().filter(|_| is_ours)
 }
 
@@ -301,8 +301,8 @@ mod tests {
     #[test]
     fn a_name_that_no_clock_gave_stops_nobody() {
         let directory = tempfile::tempdir().unwrap();
-        let foreign = [u64::MAX, 9_999_999_999_999, LATEST].map(|millis| {
-            let path = directory.path().join(format!("watch-{millis}{END}"));
+        let foreign = [u64::MAX, 9_999_999_999_999, MAX_UNIX_MS].map(|millis| {
+            let path = directory.path().join(format!("watch-{millis}{EXTENSION}"));
             fs::write(&path, "kept").unwrap();
             path
         });
@@ -312,7 +312,7 @@ mod tests {
                 writeln!(to, "{rows:?}").unwrap();
                 Ok(())
             };
-            let mut files = Files::new(directory.path(), "watch-", LEAST, write).unwrap();
+            let mut files = Files::new(directory.path(), "watch-", MIN_KEEP, write).unwrap();
             for row in 0..3 {
                 let when = Moment {
                     at: Duration::from_secs(run * 100 + row * 10),
@@ -337,7 +337,7 @@ mod tests {
             1 => Ok(()),
             _ => Err(io::Error::from(io::ErrorKind::StorageFull).into()),
         };
-        let mut files = Files::new(directory.path(), "watch-", LEAST, write).unwrap();
+        let mut files = Files::new(directory.path(), "watch-", MIN_KEEP, write).unwrap();
         files.add(Moment::default(), [7]).unwrap();
         assert_eq!(files.unsaved(), 1);
         files.save().unwrap();

@@ -37,7 +37,7 @@ mod watcher;
 pub mod who;
 
 pub use column::Column;
-pub use connection::{Connection, Limit, Moment, Past, REMEMBERED, Seen, Shares, Since};
+pub use connection::{Connection, Limit, MAX_HISTORY, Moment, Past, Seen, Shares, Since};
 pub use experiment::Prefix;
 pub use fields::{fields, json};
 pub use files::RecordError;
@@ -49,7 +49,7 @@ pub use push::{Destination, DestinationError, Pusher};
 pub use recorder::Recorder;
 pub use serve::Exporter;
 pub use systems::{Regions, Systems, SystemsError};
-pub use table::{MOST, Table};
+pub use table::{MAX_CONNECTIONS, Table};
 pub use unzipped::unzipped;
 pub use watcher::Watcher;
 

@@ -11,7 +11,7 @@ use linux::Error;
 use linux::diag::Diag;
 
 /// The directory in which `ip netns` keeps names (ip-netns(8)).
-const NAMED: &str = "/run/netns";
+const NAMES_DIRECTORY: &str = "/run/netns";
 
 /// A network namespace.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -51,7 +51,7 @@ impl Namespace {
         } else if text.bytes().all(|byte| byte.is_ascii_digit()) && !text.is_empty() {
             PathBuf::from(format!("/proc/{text}/ns/net"))
         } else {
-            Path::new(NAMED).join(text)
+            Path::new(NAMES_DIRECTORY).join(text)
         };
         match fs::metadata(&path) {
             Ok(about) if about.is_file() => Ok(vec![Namespace::At(text.to_owned(), path)]),
@@ -71,7 +71,7 @@ impl Namespace {
             found.insert(here, Namespace::Here);
         }
         let entries = |directory: &str| fs::read_dir(directory).into_iter().flatten().flatten();
-        let named = entries(NAMED).map(|entry| (entry.file_name(), entry.path()));
+        let named = entries(NAMES_DIRECTORY).map(|entry| (entry.file_name(), entry.path()));
         let of_processes =
             entries("/proc").map(|entry| (entry.file_name(), entry.path().join("ns/net")));
         for (name, path) in named.chain(of_processes) {

@@ -69,7 +69,7 @@ mod tests {
     use std::fs;
 
     use super::*;
-    use crate::files::ROWS;
+    use crate::files::MAX_ROWS;
     use crate::tests::connection;
     use units::Duration;
 
@@ -130,7 +130,7 @@ mod tests {
         fs::write(&dead, "half").unwrap();
         let mut recorder = Recorder::new(directory.path(), KEEP).unwrap();
         assert!(!dead.exists());
-        let all: Vec<_> = (0..ROWS as u64 / 2 + 1).map(connection).collect();
+        let all: Vec<_> = (0..MAX_ROWS as u64 / 2 + 1).map(connection).collect();
         for second in 0..2 {
             recorder.look(at(second), &all).unwrap();
         }
@@ -180,7 +180,7 @@ mod tests {
         let looks = (0..40).map(|second| recorder.look(at(second), &all).is_ok());
         let failed = looks.filter(|is_fine| !is_fine).count();
         assert!(failed >= 7, "{failed}");
-        assert!(recorder.0.held() <= ROWS && recorder.lost() > 0);
+        assert!(recorder.0.held() <= MAX_ROWS && recorder.lost() > 0);
         fs::create_dir_all(directory.path().join("a/b")).unwrap();
         recorder.finish().unwrap();
         assert_eq!(names(&directory.path().join("a/b")).len(), 1);

@@ -23,14 +23,14 @@ use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
 
 /// The maximum number of connections. A further one closes the oldest, so that silent clients do not keep others out.
-const MOST: usize = 256;
+const MAX_CONNECTIONS: usize = 256;
 
 /// The timeouts of a request and of a connection.
-const REQUEST: Duration = Duration::from_secs(5);
-const CONNECTION: Duration = Duration::from_secs(30);
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(5);
+const CONNECTION_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// OpenMetrics 1.0.
-const TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
 /// Serves the metrics, on a thread of its own.
 #[derive(Debug)]
@@ -83,7 +83,7 @@ async fn serve(listener: StdListener, text: Shown) {
             continue;
         };
         served.retain(|one| !one.is_finished());
-        if served.len() >= MOST
+        if served.len() >= MAX_CONNECTIONS
             && let Some(oldest) = served.pop_front()
         {
             oldest.abort();
@@ -91,7 +91,7 @@ async fn serve(listener: StdListener, text: Shown) {
         let text = Arc::clone(&text);
         served.push_back(tokio::spawn(async move {
             // A client that is too slow, or speaks no HTTP, gets no answer.
-            let _ = timeout(CONNECTION, speak(stream, text)).await;
+            let _ = timeout(CONNECTION_TIMEOUT, speak(stream, text)).await;
         }));
     }
 }
@@ -106,7 +106,7 @@ async fn speak(stream: TcpStream, text: Shown) -> hyper::Result<()> {
     });
     http1::Builder::new()
         .timer(TokioTimer::new())
-        .header_read_timeout(REQUEST)
+        .header_read_timeout(REQUEST_TIMEOUT)
         .keep_alive(false)
         .half_close(true)
         .serve_connection(TokioIo::new(stream), service)
@@ -170,7 +170,7 @@ fn answer(request: &Request<Incoming>, text: Bytes, is_local: bool) -> Response<
     } else {
         response
             .headers_mut()
-            .insert(CONTENT_TYPE, TYPE.parse().expect("a header"));
+            .insert(CONTENT_TYPE, OPEN_METRICS.parse().expect("a header"));
     }
     response
 }

@@ -9,10 +9,10 @@ use units::Duration;
 use crate::connection::{Connection, Moment, Seen, Since};
 
 /// The maximum number of followed connections. Further ones are only counted.
-pub const MOST: usize = 1 << 18;
+pub const MAX_CONNECTIONS: usize = 1 << 18;
 
 /// The number of samples for which a connection is kept while dumps fail to show it.
-const PATIENCE: u64 = 60;
+const MAX_MISSED_LOOKS: u64 = 60;
 
 /// The connections of the last sample.
 #[derive(Debug, Default)]
@@ -59,7 +59,7 @@ impl Table {
             if connection.look != self.look {
                 connection.update(self.when, socket, self.look);
             }
-        } else if self.all.len() < MOST {
+        } else if self.all.len() < MAX_CONNECTIONS {
             let connection = match self.missed.remove(&socket.cookie) {
                 Some(mut connection) => {
                     connection.update(self.when, socket, self.look);
@@ -116,7 +116,7 @@ impl Table {
         let is_gone = |connection: &mut Connection| {
             let is_shown = connection.look == look;
             let stays = !is_shown
-                && look - connection.look <= PATIENCE
+                && look - connection.look <= MAX_MISSED_LOOKS
                 && broken.contains(&connection.seen.namespace);
             if stays {
                 connection.seen.since = Some(Since::default());

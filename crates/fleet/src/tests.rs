@@ -114,7 +114,7 @@ fn what_a_look_does_not_show_is_gone_and_the_rest_goes_on() {
     }
     assert_eq!(
         table.by_cookie(1).unwrap().history().len(),
-        crate::REMEMBERED
+        crate::MAX_HISTORY
     );
 }
 

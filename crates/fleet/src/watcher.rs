@@ -14,14 +14,14 @@ use crate::table::{Table, nameless};
 use crate::who::{Cgroups, Processes};
 
 /// The maximum number of processes' files to check in a sample, which takes some milliseconds.
-const FILES: usize = 4096;
+const FILES_PER_LOOK: usize = 4096;
 
 /// The minimum number of samples between two searches for new control groups.
-const CGROUP_LOOKS: u64 = 10;
+const MIN_CGROUP_LOOKS: u64 = 10;
 
 /// Samples all connections of some network namespaces.
 pub struct Watcher {
-    places: Vec<Place>,
+    places: Vec<WatchedNamespace>,
     filter: KernelFilter,
     systems: Option<Systems>,
     processes: Processes,
@@ -33,7 +33,7 @@ pub struct Watcher {
     looks: u64,
 }
 
-struct Place {
+struct WatchedNamespace {
     name: Arc<str>,
     diag: Diag,
 }
@@ -50,8 +50,8 @@ impl Watcher {
         filter: KernelFilter,
         systems: Option<Systems>,
     ) -> Result<Watcher, NamespaceError> {
-        let open = |namespace: &Namespace| -> Result<Place, NamespaceError> {
-            Ok(Place {
+        let open = |namespace: &Namespace| -> Result<WatchedNamespace, NamespaceError> {
+            Ok(WatchedNamespace {
                 name: namespace.name().into(),
                 // Without the permission to see the state of Fullpipe's controllers, everything else is seen.
                 diag: namespace.diag()?.with_storage(kernel::visible_flows()),
@@ -109,8 +109,8 @@ impl Watcher {
         self.is_process_wanted |= lacks.0;
         self.is_cgroup_wanted |= lacks.1;
         self.looks += 1;
-        self.find_processes(FILES);
-        if self.is_cgroup_wanted && self.looks.is_multiple_of(CGROUP_LOOKS) {
+        self.find_processes(FILES_PER_LOOK);
+        if self.is_cgroup_wanted && self.looks.is_multiple_of(MIN_CGROUP_LOOKS) {
             self.find_cgroups();
         }
         outcome

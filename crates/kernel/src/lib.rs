@@ -50,11 +50,13 @@ pub use pacing::pacing;
 pub use parameters::{Parameter, Value};
 pub use permission::check_permission;
 pub use requirement::Requirement;
-pub use resent::{ANY_SHARE, KNOWN_PACKETS, MOST_REMEMBERED, Resent, millionths, resent_with_data};
+pub use resent::{
+    ANY_SHARE, KNOWN_PACKETS, MAX_REMEMBERED_NETWORKS, Resent, millionths, resent_with_data,
+};
 pub use settings::{ParameterError, Settings};
 pub use snapshot::Snapshot;
 pub use steering::{
-    InForce, Kept, MOST_ARMS, MOST_INTERFACES, MOST_PORTS, MOST_RULES, NewConnection, Steering,
+    InForce, Kept, MAX_ARMS, MAX_INTERFACES, MAX_PORT_RANGES, MAX_RULES, NewConnection, Steering,
     SteeringCounts, SteeringRule, mapped,
 };
 pub use told::{EndedConnection, SteeredConnection, ToldObject};

@@ -8,7 +8,7 @@ use units::Ratio;
 use crate::drawn_unit::{DrawnUnit, halves};
 
 /// The maximum number of client networks that are remembered. The kernel takes up to 100 bytes for each.
-pub const MOST_REMEMBERED: u32 = 1 << 16;
+pub const MAX_REMEMBERED_NETWORKS: u32 = 1 << 16;
 
 /// The minimum number of packets of a network for a known share: `KNOWN_PACKETS` of `bpf/steer/resent.h`.
 pub const KNOWN_PACKETS: u64 = 1000;

@@ -312,7 +312,7 @@ fn groups_of_one_controller_share_a_rule_that_a_person_can_read() {
     let systems = found.rules[2].systems.clone();
     let many = systems.len();
     // Chance leaves some groups out. The others are more than the most rules of a policy.
-    assert!(many > crate::policy::MOST_RULES, "{text}");
+    assert!(many > crate::policy::MAX_RULES, "{text}");
     assert_eq!(
         rules(&found),
         [
@@ -334,9 +334,9 @@ fn groups_of_one_controller_share_a_rule_that_a_person_can_read() {
         "{text}"
     );
     // The groups with the smallest p-values have their evidence beside the rule. No line is long.
-    assert_eq!(text.matches("# AS").count(), SHOWN);
+    assert_eq!(text.matches("# AS").count(), MAX_SHOWN_GROUPS);
     assert!(
-        text.contains(&format!("# and {} more\n", many - SHOWN)),
+        text.contains(&format!("# and {} more\n", many - MAX_SHOWN_GROUPS)),
         "{text}"
     );
     assert!(text.lines().count() < 72, "{text}");

@@ -17,10 +17,10 @@ use measure::{Row, Totals};
 const OTHER: &str = "other";
 
 /// The number of samples for which a group without connections keeps its series.
-const PATIENCE: u64 = 600;
+const MAX_IDLE_LOOKS: u64 = 600;
 
 /// The maximum length of a label in characters. Any user can name processes and control groups.
-const LABEL: usize = 120;
+const MAX_LABEL_CHARS: usize = 120;
 
 /// The exported groups of connections.
 ///
@@ -100,8 +100,9 @@ impl Metrics {
         let look = totals.looks;
         // The first counted changes are those since the previous sample.
         let since_ns = if look == 1 { now.at_ns } else { before_ns };
-        let is_kept =
-            |name: &str, row: &Row| name == OTHER || look.saturating_sub(row.seen) <= PATIENCE;
+        let is_kept = |name: &str, row: &Row| {
+            name == OTHER || look.saturating_sub(row.seen) <= MAX_IDLE_LOOKS
+        };
         now.rows.retain(|name, row| is_kept(name, row));
         let mut groups: HashMap<String, Group> = HashMap::new();
         // Groups with the most traffic come first where room is short.
@@ -145,7 +146,7 @@ fn nanoseconds(seconds: f64) -> u64 {
 fn clipped(name: &str) -> String {
     name.chars()
         .filter(|c| !c.is_control())
-        .take(LABEL)
+        .take(MAX_LABEL_CHARS)
         .collect()
 }
 
@@ -233,7 +234,7 @@ mod tests {
             Some(0.0)
         );
         assert_eq!(value(&text, "fullpipe_tcp_rtt_seconds{"), None);
-        for _ in 0..=PATIENCE {
+        for _ in 0..=MAX_IDLE_LOOKS {
             metrics.look(Moment::default(), &[from(2, 2)], [1, 0, 0]);
         }
         let text = metrics.snapshot().text();

@@ -16,13 +16,13 @@ use crate::metrics::Snapshot;
 pub use destination::{Destination, DestinationError};
 
 /// The maximum time that a collector may ask to pause.
-const LONGEST_PAUSE: Duration = Duration::from_secs(600);
+const MAX_PAUSE: Duration = Duration::from_secs(600);
 
 /// The maximum length of an answer in bytes.
-const ANSWER: u64 = 64 * 1024;
+const MAX_ANSWER_BYTES: u64 = 64 * 1024;
 
 /// The maximum time to wait for the last request at the end.
-const LAST: Duration = Duration::from_secs(3);
+const FINISH_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// Sends metrics to a collector.
 #[derive(Debug)]
@@ -111,7 +111,7 @@ impl Pusher {
         let is_going_on = |state: &mut State| !state.is_done;
         let changed = &self.shared.changed;
         let (state, _) = changed
-            .wait_timeout_while(state, LAST, is_going_on)
+            .wait_timeout_while(state, FINISH_TIMEOUT, is_going_on)
             .unwrap_or_else(PoisonError::into_inner);
         match (&state.trouble, state.is_done) {
             (Some(trouble), _) => Err(trouble.clone()),
@@ -209,13 +209,13 @@ fn send(agent: &Agent, destination: &Destination, snapshot: &Snapshot) -> Result
     };
     Err(Trouble {
         what,
-        pause: Duration::from_secs(after.unwrap_or(0)).min(LONGEST_PAUSE),
+        pause: Duration::from_secs(after.unwrap_or(0)).min(MAX_PAUSE),
     })
 }
 
 /// Fails unless all data were accepted ("partial success" of the OTLP specification).
 fn accepted(body: &mut Body, timeout: Duration) -> Result<(), Trouble> {
-    let text = body.with_config().limit(ANSWER).read_to_vec();
+    let text = body.with_config().limit(MAX_ANSWER_BYTES).read_to_vec();
     let text = match text {
         Ok(text) => text,
         // A successful answer accepts all data, however long its text is.

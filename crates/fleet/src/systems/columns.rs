@@ -5,17 +5,17 @@ use std::net::IpAddr;
 use csv_core::{ReadRecordResult, Reader, ReaderBuilder};
 use experiment::Prefix;
 
-use super::LONGEST_LINE;
+use super::MAX_LINE_BYTES;
 
 /// The maximum number of cells of a row.
-const MOST_CELLS: usize = 64;
+const MAX_CELLS: usize = 64;
 
 /// A row, split into cells.
 pub struct Row {
     separator: Separator,
     reader: Reader,
     text: Vec<u8>,
-    ends: [usize; MOST_CELLS],
+    ends: [usize; MAX_CELLS],
     count: usize,
 }
 
@@ -33,8 +33,8 @@ impl Default for Row {
         Row {
             separator: Separator::Unknown,
             reader: Reader::new(),
-            text: vec![0; LONGEST_LINE],
-            ends: [0; MOST_CELLS],
+            text: vec![0; MAX_LINE_BYTES],
+            ends: [0; MAX_CELLS],
             count: 0,
         }
     }
@@ -78,7 +78,7 @@ impl Row {
                 ReadRecordResult::Record | ReadRecordResult::End => break,
                 ReadRecordResult::OutputFull => return Err("is too long".to_owned()),
                 ReadRecordResult::OutputEndsFull => {
-                    return Err(format!("has more than {MOST_CELLS} columns"));
+                    return Err(format!("has more than {MAX_CELLS} columns"));
                 }
             }
         }

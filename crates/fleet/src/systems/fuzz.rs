@@ -7,7 +7,7 @@ use super::{Regions, Systems, Table, list};
 use experiment::Prefix;
 
 /// The maximum number of networks of a list in these tests.
-const MOST: usize = 1000;
+const MAX_NETWORKS: usize = 1000;
 
 /// A table is read, or refused in one line. Look-ups end, and the networks of a system are its own.
 pub fn systems(bytes: &[u8]) {
@@ -45,11 +45,11 @@ pub fn lists(bytes: &[u8]) {
     if let Err(error) = Regions::of(bytes) {
         assert_eq!(error.to_string().lines().count(), 1, "{error}");
     }
-    match list::read(bytes, MOST) {
+    match list::read(bytes, MAX_NETWORKS) {
         Ok(networks) => {
-            assert!(networks.len() <= MOST);
+            assert!(networks.len() <= MAX_NETWORKS);
             let text: String = networks.iter().map(|one| format!("{one}\n")).collect();
-            let again = list::read(text.as_bytes(), MOST).expect("what was read");
+            let again = list::read(text.as_bytes(), MAX_NETWORKS).expect("what was read");
             assert_eq!(again, networks);
             assert!(networks.iter().all(|one: &Prefix| one.has(one.last())));
         }

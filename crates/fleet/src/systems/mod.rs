@@ -40,11 +40,11 @@ pub struct System {
 }
 
 /// The maximum length of a name in bytes. Longer names are cut.
-const MAX_NAME: usize = 256;
+const MAX_NAME_BYTES: usize = 256;
 
 impl System {
     fn new(number: u32, name: &str) -> System {
-        let name = name[..name.floor_char_boundary(MAX_NAME)].to_owned();
+        let name = name[..name.floor_char_boundary(MAX_NAME_BYTES)].to_owned();
         System { number, name }
     }
 }
@@ -77,20 +77,20 @@ pub enum SystemsError {
 }
 
 /// The maximum length of a line of these files in bytes.
-const LONGEST_LINE: usize = 64 << 10;
+const MAX_LINE_BYTES: usize = 64 << 10;
 
 /// The maximum size of a table in bytes, decompressed. Tables of the whole internet have some tens of megabytes.
-const LARGEST: u64 = 512 << 20;
+const MAX_BYTES: u64 = 512 << 20;
 
 /// The maximum number of networks of a table. The largest have some millions.
-const MOST: usize = 10_000_000;
+const MAX_NETWORKS: usize = 10_000_000;
 
 /// The maximum number of systems of a table. Some 120,000 are in use on the internet (2026), and each takes up to half
 /// a kilobyte.
-const MOST_SYSTEMS: usize = 500_000;
+const MAX_SYSTEMS: usize = 500_000;
 
 /// The number of networks to search for an AS number before a database is refused.
-const TRIED: usize = 100_000;
+const MAX_TRIED_NETWORKS: usize = 100_000;
 
 /// The bytes before the metadata at the end of MaxMind's format.
 const MAXMIND: &[u8] = b"\xab\xcd\xefMaxMind.com";
@@ -171,7 +171,7 @@ impl Systems {
 
     /// Reads a table from any source.
     pub fn of(source: impl Read) -> Result<Systems, SystemsError> {
-        Systems::plain(unzipped(source, LARGEST)?)
+        Systems::plain(unzipped(source, MAX_BYTES)?)
     }
 
     fn plain(mut source: impl BufRead) -> Result<Systems, SystemsError> {
@@ -207,7 +207,7 @@ impl Systems {
             Table::MaxMind(reader) => {
                 let entry = reader.lookup(address).ok()?.decode::<Entry>().ok()??;
                 let system = entry.system()?;
-                if self.named.len() >= MOST_SYSTEMS && !self.named.contains_key(&system.number) {
+                if self.named.len() >= MAX_SYSTEMS && !self.named.contains_key(&system.number) {
                     return Some(Arc::new(system));
                 }
                 let named = self.named.entry(system.number);
@@ -227,8 +227,8 @@ fn maxmind(bytes: Vec<u8>) -> Result<Reader<Vec<u8>>, SystemsError> {
     let damaged = |error: maxminddb::MaxMindDbError| SystemsError::MaxMind(error.to_string());
     let parsed = Reader::from_source(&bytes[..]).map_err(damaged)?;
     let networks = tree::networks(&bytes, parsed.metadata());
-    if networks.is_none_or(|count| count as usize > MOST) {
-        let lack = format!("its tree goes in circles, or has more than {MOST} networks");
+    if networks.is_none_or(|count| count as usize > MAX_NETWORKS) {
+        let lack = format!("its tree goes in circles, or has more than {MAX_NETWORKS} networks");
         return Err(SystemsError::MaxMind(lack));
     }
     let reader = Reader::from_source(bytes).map_err(damaged)?;
@@ -240,7 +240,10 @@ fn maxmind(bytes: Vec<u8>) -> Result<Reader<Vec<u8>>, SystemsError> {
 
 /// True if some network has an AS number. Otherwise, all systems would be unknown.
 fn has_systems(reader: &Reader<Vec<u8>>) -> Result<bool, maxminddb::MaxMindDbError> {
-    for found in reader.networks(WithinOptions::default())?.take(TRIED) {
+    for found in reader
+        .networks(WithinOptions::default())?
+        .take(MAX_TRIED_NETWORKS)
+    {
         let entry = found?.decode::<Entry>().ok().flatten();
         if entry.and_then(Entry::system).is_some() {
             return Ok(true);
@@ -387,8 +390,8 @@ mod tests {
             as_name: None,
             name: None,
         };
-        assert_eq!(entry.system().unwrap().name.len(), MAX_NAME);
-        let systems = (0..=MOST_SYSTEMS).map(|number| format!("10.0.0.0/24,{}\n", number + 1));
+        assert_eq!(entry.system().unwrap().name.len(), MAX_NAME_BYTES);
+        let systems = (0..=MAX_SYSTEMS).map(|number| format!("10.0.0.0/24,{}\n", number + 1));
         let systems = systems.collect::<String>();
         let error = Systems::of(systems.as_bytes()).unwrap_err().to_string();
         assert!(error.contains("more than 500000 AS numbers"), "{error}");

@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use experiment::Prefix;
 use maxminddb::{Reader, WithinOptions};
 
-use super::{Entry, MOST, Systems, SystemsError, Table};
+use super::{Entry, MAX_NETWORKS, Systems, SystemsError, Table};
 
 impl Systems {
     /// The networks of each of these systems, without the networks of other systems within them.
@@ -35,7 +35,10 @@ fn maxmind(
     of: &BTreeSet<u32>,
     networks: &mut BTreeMap<u32, Vec<Prefix>>,
 ) -> Result<(), maxminddb::MaxMindDbError> {
-    for found in reader.networks(WithinOptions::default())?.take(MOST) {
+    for found in reader
+        .networks(WithinOptions::default())?
+        .take(MAX_NETWORKS)
+    {
         let found = found?;
         let system = found.decode::<Entry>()?.and_then(Entry::system);
         let Some(system) = system.filter(|system| of.contains(&system.number)) else {

@@ -8,7 +8,7 @@ use text::Lines;
 
 use super::columns::{Columns, Row, number};
 use super::ranges::{Collected, Ranges};
-use super::{LONGEST_LINE, MOST, MOST_SYSTEMS, System, SystemsError};
+use super::{MAX_LINE_BYTES, MAX_NETWORKS, MAX_SYSTEMS, System, SystemsError};
 
 /// An invalid line, or an invalid number of lines.
 #[derive(Debug, thiserror::Error)]
@@ -42,7 +42,7 @@ pub fn read(
     named: &mut HashMap<u32, Arc<System>>,
 ) -> Result<Ranges, SystemsError> {
     let mut collected = Collected::default();
-    let mut lines = Lines::new(source, LONGEST_LINE).without_blank();
+    let mut lines = Lines::new(source, MAX_LINE_BYTES).without_blank();
     let mut row = Row::default();
     let mut columns: Option<Columns> = None;
     while let Some(line) = lines.next_valid()? {
@@ -62,11 +62,11 @@ pub fn read(
             }),
         });
         read.map_err(|why| LineError::Wrong(lines.number(), why))?;
-        if collected.len() > MOST {
-            return Err(LineError::Many(MOST).into());
+        if collected.len() > MAX_NETWORKS {
+            return Err(LineError::Many(MAX_NETWORKS).into());
         }
-        if named.len() > MOST_SYSTEMS {
-            return Err(LineError::ManySystems(MOST_SYSTEMS).into());
+        if named.len() > MAX_SYSTEMS {
+            return Err(LineError::ManySystems(MAX_SYSTEMS).into());
         }
     }
     if collected.is_empty() {

@@ -3,12 +3,12 @@
 use maxminddb::Metadata;
 
 /// The maximum depth: the number of bits of an address.
-const DEEPEST: usize = 128;
+const MAX_DEPTH: usize = 128;
 
 /// The states of a node. Other values are the node's number of networks.
 const UNKNOWN: u32 = u32::MAX;
-const ABOVE: u32 = u32::MAX - 1;
-const MOST: u32 = u32::MAX - 2;
+const ON_PATH: u32 = u32::MAX - 1;
+const MAX_COUNT: u32 = u32::MAX - 2;
 
 /// Counts the networks that lead to the tree's ends, with or without data. `None` if the tree has a circle. A walk
 /// visits each of them, and a small tree can have 2^128, because nodes may share children.
@@ -20,7 +20,7 @@ pub fn networks(bytes: &[u8], about: &Metadata) -> Option<u32> {
         return None;
     }
     let mut known = vec![UNKNOWN; count];
-    known[0] = ABOVE;
+    known[0] = ON_PATH;
     let mut path = vec![(0, 0)];
     loop {
         let (node, side) = path.last_mut()?;
@@ -28,10 +28,10 @@ pub fn networks(bytes: &[u8], about: &Metadata) -> Option<u32> {
             let child = child(&bytes[*node * width..][..width], *side);
             *side += 1;
             match known.get(child) {
-                Some(&ABOVE) => return None,
-                Some(&UNKNOWN) if path.len() >= DEEPEST => return None,
+                Some(&ON_PATH) => return None,
+                Some(&UNKNOWN) if path.len() >= MAX_DEPTH => return None,
                 Some(&UNKNOWN) => {
-                    known[child] = ABOVE;
+                    known[child] = ON_PATH;
                     path.push((child, 0));
                 }
                 _ => {}
@@ -44,7 +44,7 @@ pub fn networks(bytes: &[u8], about: &Metadata) -> Option<u32> {
             let child = child(&bytes[node * width..][..width], side);
             known.get(child).copied().unwrap_or(1)
         };
-        let all = of(0).saturating_add(of(1)).min(MOST);
+        let all = of(0).saturating_add(of(1)).min(MAX_COUNT);
         known[node] = all;
         if path.is_empty() {
             return Some(all);

@@ -8,18 +8,18 @@ use std::sync::Arc;
 use hashbrown::HashMap;
 
 /// The mount points of version 2: alone, or beside version 1.
-const PLACES: [&str; 2] = ["/sys/fs/cgroup", "/sys/fs/cgroup/unified"];
+const MOUNT_POINTS: [&str; 2] = ["/sys/fs/cgroup", "/sys/fs/cgroup/unified"];
 
 /// A file that only the root of version 2 has.
-const MARK: &str = "cgroup.controllers";
+const ROOT_FILE: &str = "cgroup.controllers";
 
 /// The maximum number of known groups.
-const MOST: usize = 1 << 17;
+const MAX_GROUPS: usize = 1 << 17;
 
 /// The root of all control groups of version 2, if there are any.
 pub fn root() -> Option<&'static Path> {
-    let mut places = PLACES.iter().map(Path::new);
-    places.find(|place| place.join(MARK).exists())
+    let mut places = MOUNT_POINTS.iter().map(Path::new);
+    places.find(|place| place.join(ROOT_FILE).exists())
 }
 
 /// The control groups of this machine.
@@ -64,7 +64,7 @@ impl Cgroups {
             let entries = fs::read_dir(&directory).into_iter().flatten().flatten();
             let inner = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
             waiting.extend(inner.map(|entry| entry.path()));
-            if names.len() + waiting.len() > MOST {
+            if names.len() + waiting.len() > MAX_GROUPS {
                 break;
             }
         }
@@ -81,7 +81,7 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let deep = root.path().join("system.slice/ssh.service");
         fs::create_dir_all(&deep).unwrap();
-        fs::write(root.path().join(MARK), "").unwrap();
+        fs::write(root.path().join(ROOT_FILE), "").unwrap();
         let mut cgroups = Cgroups::at(Some(root.path()));
         let name = |cgroups: &Cgroups, path: &Path| {
             let inode = fs::metadata(path).unwrap().ino();

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use hashbrown::HashMap;
 
 /// The maximum number of remembered sockets.
-const MOST: usize = 1 << 20;
+const MAX_SOCKETS: usize = 1 << 20;
 
 /// A process.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -105,7 +105,7 @@ impl Walk {
             Some(Ok(file)) => {
                 let target = fs::read_link(file.path()).unwrap_or_default();
                 if let Some(inode) = socket(target.as_os_str())
-                    && self.found.len() < MOST
+                    && self.found.len() < MAX_SOCKETS
                 {
                     self.found.insert(inode, Arc::clone(&here.process));
                 }

@@ -6,7 +6,7 @@ use libbpf_rs::query::ProgramInfo;
 use libbpf_rs::{MapCore, MapHandle, MapType, OpenMapMut};
 
 use super::registered::map_of;
-use crate::{MOST_REMEMBERED, Steering};
+use crate::{MAX_REMEMBERED_NETWORKS, Steering};
 
 /// The name of the map.
 pub(super) const MAP: &str = "resent";
@@ -23,7 +23,7 @@ impl Memory {
     pub(super) fn of(map: MapHandle) -> Result<Option<Memory>, libbpf_rs::Error> {
         let is_whole = map.map_type() == MapType::LruHash
             && (map.key_size(), map.value_size()) == SIZES
-            && map.info()?.info.max_entries == MOST_REMEMBERED;
+            && map.info()?.info.max_entries == MAX_REMEMBERED_NETWORKS;
         Ok(is_whole.then_some(Memory(map)))
     }
 
@@ -42,6 +42,6 @@ pub(super) fn give(
     match memory {
         _ if !steering.remembers() => map.set_max_entries(1),
         Some(Memory(memory)) => map.reuse_fd(memory.as_fd()),
-        None => map.set_max_entries(MOST_REMEMBERED),
+        None => map.set_max_entries(MAX_REMEMBERED_NETWORKS),
     }
 }

@@ -86,7 +86,7 @@ fn steering(networks: u32) -> Steering {
     Steering {
         key: [1, 2],
         unit: DrawnUnit::Prefix(24, 48),
-        rules: vec![rule; kernel::MOST_RULES],
+        rules: vec![rule; kernel::MAX_RULES],
         networks: (0..networks).map(network).collect(),
     }
 }
@@ -147,10 +147,10 @@ fn the_kernel_takes_as_much_as_a_policy_may_have() {
                 .step_by(1000)
                 .map(|at| (at + place, at + 2 * place))
         };
-        rule.listen = ports(0).take(kernel::MOST_PORTS).collect();
-        rule.connect = ports(10_000).take(kernel::MOST_PORTS).collect();
+        rule.listen = ports(0).take(kernel::MAX_PORT_RANGES).collect();
+        rule.connect = ports(10_000).take(kernel::MAX_PORT_RANGES).collect();
         rule.rtt = Duration::from_millis(place.into())..Duration::from_secs(place.into());
-        let names = (0..kernel::MOST_INTERFACES).map(|link| format!("eth{place}.{link}"));
+        let names = (0..kernel::MAX_INTERFACES).map(|link| format!("eth{place}.{link}"));
         rule.interfaces = names.collect();
     }
     let open = File::open(&group.0).expect("a directory");

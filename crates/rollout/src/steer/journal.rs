@@ -11,13 +11,13 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 /// The maximum number of lines that wait for room on the disk. Further lines are lost.
-const WAITING: usize = 1000;
+const MAX_WAITING_LINES: usize = 1000;
 
 /// The maximum size of the waiting lines in bytes, because some lines contain a policy.
-const BYTES: usize = 16 << 20;
+const MAX_WAITING_BYTES: usize = 16 << 20;
 
 /// The maximum length of a line that is read, in bytes: more than twice the length of a line with the largest policy.
-const LINE: u64 = 32 << 20;
+const MAX_LINE_BYTES: u64 = 32 << 20;
 
 /// Writes whole lines, in order, as soon as there is room for them.
 #[derive(Debug)]
@@ -67,7 +67,9 @@ impl<W: Write> Journal<W> {
         let line = json!({ "unix_s": unix_s, "what": what, "about": about });
         let line = format!("{line}\n").into_bytes();
         let waiting: usize = self.waiting.iter().map(Vec::len).sum();
-        if self.waiting.len() < WAITING && (waiting == 0 || waiting + line.len() <= BYTES) {
+        if self.waiting.len() < MAX_WAITING_LINES
+            && (waiting == 0 || waiting + line.len() <= MAX_WAITING_BYTES)
+        {
             self.waiting.push_back(line);
         } else {
             self.lost += 1;
@@ -141,11 +143,13 @@ impl History {
         let (mut history, mut line) = (History::default(), Vec::new());
         for number in 1_u64.. {
             line.clear();
-            let read = (&mut journal).take(LINE + 1).read_until(b'\n', &mut line)?;
-            if read as u64 > LINE {
+            let read = (&mut journal)
+                .take(MAX_LINE_BYTES + 1)
+                .read_until(b'\n', &mut line)?;
+            if read as u64 > MAX_LINE_BYTES {
                 return Err(io::Error::other(format!(
                     "line {number} is longer than {} MiB: that is not a journal of ours",
-                    LINE >> 20
+                    MAX_LINE_BYTES >> 20
                 )));
             }
             if read == 0 {
@@ -257,7 +261,7 @@ mod tests {
         let error = History::read(behind).unwrap_err().to_string();
         assert!(error.starts_with("line 2 "), "{error}");
         // The end of the line is part of its length.
-        let longest = "x".repeat(LINE as usize - 1) + "\n";
+        let longest = "x".repeat(MAX_LINE_BYTES as usize - 1) + "\n";
         assert_eq!(
             History::read(longest.as_bytes()).unwrap(),
             History::default()
@@ -271,14 +275,14 @@ mod tests {
             room: &room,
             has: Vec::new(),
         });
-        let text = Value::from("x".repeat(BYTES / 4));
+        let text = Value::from("x".repeat(MAX_WAITING_BYTES / 4));
         for _ in 0..10 {
             journal.note(1.0, "reloaded", &text);
         }
         assert_eq!((journal.waiting.len(), journal.lost), (3, 7));
         // A line that is longer than the limit waits alone.
         journal.waiting.clear();
-        let text = Value::from("x".repeat(BYTES));
+        let text = Value::from("x".repeat(MAX_WAITING_BYTES));
         for _ in 0..2 {
             journal.note(1.0, "reloaded", &text);
         }
@@ -291,12 +295,12 @@ mod tests {
         let has = Vec::new();
         let mut journal = Journal::to(Disk { room: &room, has });
         let mut troubles = Vec::new();
-        for number in 0..WAITING + 10 {
+        for number in 0..MAX_WAITING_LINES + 10 {
             troubles.extend(journal.note(7.0, "began", &Value::from(number)));
         }
         assert!(troubles[0].contains("its lines wait"), "{troubles:?}");
         assert!(troubles[troubles.len() - 1].contains("lines are lost"));
-        assert_eq!(journal.waiting.len(), WAITING);
+        assert_eq!(journal.waiting.len(), MAX_WAITING_LINES);
         let lost = journal.lost;
         assert!(lost > 0);
         // The disk gets a little room at a time.
@@ -311,10 +315,10 @@ mod tests {
             .lines()
             .map(|line| serde_json::from_str(line).unwrap())
             .collect();
-        assert_eq!(lines.len() as u64, WAITING as u64 + 10 - lost + 1);
+        assert_eq!(lines.len() as u64, MAX_WAITING_LINES as u64 + 10 - lost + 1);
         assert!(
             (0..)
-                .zip(&lines[..WAITING])
+                .zip(&lines[..MAX_WAITING_LINES])
                 .all(|(number, line)| line["about"] == number)
         );
         assert_eq!(lines[lines.len() - 1]["what"], "ended");

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use experiment::policy::{Policy, Rule};
-use experiment::stale::LEAST;
+use experiment::stale::MIN_OBJECT_BYTES;
 use kernel::{EndedConnection, Steering, SteeringCounts, SteeringRule, millionths, since_boot};
 use serde_json::{Value, json};
 use units::Duration;
@@ -96,7 +96,7 @@ fn steering(policy: &Policy, boot: Duration) -> Steering {
             interfaces: rule.interface.iter().map(ToString::to_string).collect(),
             resent: millionths(rule.resent_from)..rule.resent_below.map_or(u32::MAX, millionths),
             // Only a rule that explores can become stale, and only large objects say so.
-            objects: (names.len() > 1).then_some(LEAST),
+            objects: (names.len() > 1).then_some(MIN_OBJECT_BYTES),
             arms: shares.ends().iter().copied().zip(names).collect(),
         }
     };

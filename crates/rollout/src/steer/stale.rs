@@ -8,7 +8,7 @@ use kernel::{EndedConnection, SteeredConnection, ToldObject};
 use units::Duration;
 
 /// The minimum time between taking back two rules, so that one error cannot take back all rules.
-const BETWEEN: Duration = Duration::from_secs(600);
+const MIN_INTERVAL: Duration = Duration::from_secs(600);
 
 /// Watches the rules of a policy.
 #[derive(Debug)]
@@ -131,7 +131,7 @@ impl Keeper {
         let stale = self.watch.add(of.rule, &observation)?;
         let may_be = self
             .last
-            .is_none_or(|last| now.saturating_sub(last) >= BETWEEN);
+            .is_none_or(|last| now.saturating_sub(last) >= MIN_INTERVAL);
         // A rule that has to wait is reported again in its next window.
         if !may_be {
             return None;
@@ -245,7 +245,7 @@ mod tests {
         assert!(keeper.leave_out(&mut changed).is_empty());
         // Some time later, the other rule may be taken back, too.
         keeper.begin(&policy, now);
-        let later = now + BETWEEN;
+        let later = now + MIN_INTERVAL;
         let again = alike(100..160)
             .find_map(|of| keeper.add(&policy, Heard::Connection(&ended(0, &of, later)), later));
         assert_ne!(&again.unwrap().rule.name, name);

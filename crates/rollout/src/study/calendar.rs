@@ -3,7 +3,7 @@
 use units::Duration;
 
 /// A larger change between two looks, in seconds, means that the clock was set. Gradual correction changes it by less.
-const SET: f64 = 1.0;
+const MAX_CORRECTION_S: f64 = 1.0;
 
 /// Notices when somebody sets the calendar's clock. Leases, slots and durations use the time since boot, and do not
 /// change.
@@ -20,7 +20,7 @@ impl Calendar {
         let started = unix_s - boot.as_secs_f64();
         let by = started - self.started.replace(started)?;
         let way = if by > 0.0 { "forward" } else { "back" };
-        (by.abs() > SET).then(|| {
+        (by.abs() > MAX_CORRECTION_S).then(|| {
             format!(
                 "the clock was set {way} by {:.0} s: times of day are by the new one from now on, and nothing else depends on it",
                 by.abs()

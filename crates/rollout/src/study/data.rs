@@ -59,7 +59,7 @@ pub enum DataError {
 }
 
 /// A log's times are in whole milliseconds, so a shorter time cannot be known from the log.
-const LOGGED: Duration = Duration::from_millis(1);
+const LOG_RESOLUTION: Duration = Duration::from_millis(1);
 
 /// An access log.
 #[derive(Debug)]
@@ -367,7 +367,7 @@ fn each(
                 let least = if timed.is_by_kernel {
                     Duration::ZERO
                 } else {
-                    LOGGED
+                    LOG_RESOLUTION
                 };
                 let answer = Observation {
                     scope: timed.scope,

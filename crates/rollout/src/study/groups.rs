@@ -8,7 +8,7 @@ use units::Duration;
 use super::row;
 
 /// The lengths of the networks that are groups of client networks: most operators have some of these.
-const AROUND: [u8; 2] = [16, 32];
+const GROUP_LENGTHS: [u8; 2] = [16, 32];
 
 /// The known facts about a client.
 #[derive(Debug, Clone, Copy, Default)]
@@ -65,7 +65,7 @@ fn around(network: Prefix, unit: Unit) -> Option<Prefix> {
     } else {
         (1, v6)
     };
-    let length = AROUND[place];
+    let length = GROUP_LENGTHS[place];
     (unit > length).then(|| Prefix::around(network.first(), length))
 }
 

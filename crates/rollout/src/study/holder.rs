@@ -12,7 +12,7 @@ use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
 /// The maximum number of characters of a command line that are shown.
-const SHOWN: usize = 80;
+const MAX_COMMAND_CHARS: usize = 80;
 
 /// The process that holds a lock.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -161,7 +161,7 @@ fn lock(line: &str, file: &str) -> Option<(String, u32)> {
 fn command(process: u32) -> String {
     let line = fs::read(format!("/proc/{process}/cmdline")).unwrap_or_default();
     let line = String::from_utf8_lossy(&line).replace('\0', " ");
-    let shown: String = line.trim().chars().take(SHOWN).collect();
+    let shown: String = line.trim().chars().take(MAX_COMMAND_CHARS).collect();
     shown.escape_debug().to_string()
 }
 

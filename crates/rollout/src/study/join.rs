@@ -15,30 +15,30 @@ use units::Duration;
 use super::log::{LogCounts, Request};
 
 /// The maximum difference between the log's clock and the study's clock, in seconds.
-const CLOCKS: f64 = 2.0;
+const MAX_CLOCK_DIFFERENCE_S: f64 = 2.0;
 
 /// The maximum time since the last look at an open connection, in seconds.
-const SEEN: f64 = 60.0;
+const MAX_UNSEEN_S: f64 = 60.0;
 
 /// The maximum time by which an object may begin before the logged beginning of its request, in seconds: a server logs
 /// times in whole milliseconds.
-const BEFORE: f64 = 0.002;
+const MAX_LEAD_S: f64 = 0.002;
 
 /// The maximum time by which an object may begin after the logged end of its request, in seconds: a server logs the
 /// time at which its event loop's round began.
-const AFTER: f64 = 0.020;
+const MAX_LAG_S: f64 = 0.020;
 
 /// The factor and the number of bytes by which an object may be larger than its answer: encryption and framing add
 /// bytes.
-const OVERHEAD: f64 = 1.05;
-const HEAD: u64 = 8192;
+const MAX_OVERHEAD: f64 = 1.05;
+const MAX_OVERHEAD_BYTES: u64 = 8192;
 
 /// The maximum number of objects that are compared with one answer. Without it, an answer of a very long request would
 /// be compared with all objects.
-const LOOKED: usize = 1000;
+const MAX_COMPARED_OBJECTS: usize = 1000;
 
 /// The maximum number of requests in memory, at 40 bytes each.
-const MOST: usize = 10_000_000;
+const MAX_REQUESTS: usize = 10_000_000;
 
 /// The lifetime of a connection, in seconds since 1970.
 #[derive(Debug, Clone, Copy)]
@@ -50,9 +50,10 @@ pub(super) struct Life {
 
 impl Life {
     fn has(&self, request: &Request) -> bool {
-        let behind = if self.has_ended { 0.0 } else { SEEN };
+        let behind = if self.has_ended { 0.0 } else { MAX_UNSEEN_S };
         let begun = request.ended_unix_s - request.took_s;
-        self.set_up - CLOCKS <= request.ended_unix_s && begun <= self.last + behind + CLOCKS
+        self.set_up - MAX_CLOCK_DIFFERENCE_S <= request.ended_unix_s
+            && begun <= self.last + behind + MAX_CLOCK_DIFFERENCE_S
     }
 }
 
@@ -143,7 +144,7 @@ impl<C: Copy + Eq + std::hash::Hash> Join<C> {
         match (found, other) {
             (None, _) => counts.of_others += 1,
             (Some(_), Some(_)) => counts.ambiguous += 1,
-            (Some(_), None) if counts.joined >= MOST as u64 => counts.too_many += 1,
+            (Some(_), None) if counts.joined >= MAX_REQUESTS as u64 => counts.too_many += 1,
             (Some((connection, _)), None) => {
                 counts.joined += 1;
                 self.fresh.entry(*connection).or_default().push(Answer {
@@ -191,13 +192,13 @@ impl Answer {
 
     /// The times at which an object of the answer may begin.
     fn times(&self) -> RangeInclusive<f64> {
-        self.ended - self.took - BEFORE..=self.ended + self.resolution + AFTER
+        self.ended - self.took - MAX_LEAD_S..=self.ended + self.resolution + MAX_LAG_S
     }
 
     /// The possible numbers of bytes of its objects.
     fn sizes(&self) -> RangeInclusive<u64> {
-        let largest = (self.bytes as f64 * OVERHEAD) as u64;
-        self.bytes..=largest.saturating_add(HEAD)
+        let largest = (self.bytes as f64 * MAX_OVERHEAD) as u64;
+        self.bytes..=largest.saturating_add(MAX_OVERHEAD_BYTES)
     }
 
     /// The objects that may be the answer, as indices: the first one of its size, or else the first consecutive ones that
@@ -206,7 +207,7 @@ impl Answer {
         let (times, sizes) = (self.times(), self.sizes());
         let first = objects.partition_point(|one| one.begun < *times.start());
         let many = objects[first..].partition_point(|one| one.begun <= *times.end());
-        let end = first + many.min(LOOKED);
+        let end = first + many.min(MAX_COMPARED_OBJECTS);
         let one = (first..end).find(|&place| sizes.contains(&objects[place].bytes));
         if let Some(place) = one {
             return Some(place..place + 1);

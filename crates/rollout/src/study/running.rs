@@ -29,13 +29,13 @@ use super::told::Told;
 use crate::controllers::offered;
 use crate::interfaces;
 use fleet::Moment;
-use fleet::files::{Files, HELD, LEAST, RecordError};
+use fleet::files::{Files, MAX_DELAY, MIN_KEEP, RecordError};
 
 /// The interval between looks at the open connections.
-const LOOK: Duration = Duration::from_secs(30);
+const LOOK_INTERVAL: Duration = Duration::from_secs(30);
 
 /// The interval between checks of the guards.
-const GUARD: Duration = Duration::from_secs(10);
+const GUARD_INTERVAL: Duration = Duration::from_secs(10);
 
 /// The result of a step.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -111,7 +111,7 @@ impl Study {
     ///
     /// The machine or the process lacks something.
     pub fn check(plan: &Plan, keep: Bytes) -> Result<(), StudyError> {
-        if keep.get() / 2 < LEAST.get() {
+        if keep.get() / 2 < MIN_KEEP.get() {
             return Err(StudyError::Little);
         }
         match &plan.cgroup {
@@ -221,7 +221,7 @@ impl Study {
         let mut rows = Vec::new();
         let heard = self.assigner.tend(&self.maker, now);
         let objects = self.take(heard, &mut rows, troubles);
-        if boot.saturating_sub(self.looked) >= LOOK {
+        if boot.saturating_sub(self.looked) >= LOOK_INTERVAL {
             self.looked = boot;
             self.look(now, &mut rows, troubles);
         }
@@ -239,7 +239,7 @@ impl Study {
             );
         }
         let missing = self.missing.and(missing_of(&self.files, &self.objects));
-        if boot.saturating_sub(self.saved) >= HELD || missing != self.place.about.missing {
+        if boot.saturating_sub(self.saved) >= MAX_DELAY || missing != self.place.about.missing {
             self.saved = boot;
             self.place.about.last_unix_s = Some(unix_s);
             self.place.about.missing = missing;
@@ -253,7 +253,7 @@ impl Study {
         if let Some(why) = self.not_in_force() {
             return Step::Failed(why);
         }
-        if boot.saturating_sub(self.guarded) >= GUARD {
+        if boot.saturating_sub(self.guarded) >= GUARD_INTERVAL {
             self.guarded = boot;
             if let Some(broken) = guard::broken(&self.place.plan, &self.measured) {
                 return Step::Over(broken);

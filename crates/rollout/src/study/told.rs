@@ -4,11 +4,11 @@ use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
 /// A problem that has not occurred for this long is reported again if it occurs again.
-const FORGOTTEN: Duration = Duration::from_secs(60);
+const REPORT_INTERVAL: Duration = Duration::from_secs(60);
 
 /// The maximum number of problems that are remembered, and reported within that time. A control group may come and go
 /// very often.
-const MOST: usize = 64;
+const MAX_PROBLEMS: usize = 64;
 
 /// The problems that were reported.
 #[derive(Debug, Default)]
@@ -22,12 +22,12 @@ pub(crate) struct Told {
 impl Told {
     /// The problems that have to be reported.
     pub fn news(&mut self, troubles: Vec<String>, now: Instant) -> Vec<String> {
-        let is_forgotten = |last: &Instant| now.saturating_duration_since(*last) >= FORGOTTEN;
+        let is_forgotten = |last: &Instant| now.saturating_duration_since(*last) >= REPORT_INTERVAL;
         self.known.retain(|(_, last)| !is_forgotten(last));
         while self.times.pop_front_if(|time| is_forgotten(time)).is_some() {}
         let mut news = Vec::new();
         for text in troubles {
-            let has_room = self.known.len().max(self.times.len()) < MOST;
+            let has_room = self.known.len().max(self.times.len()) < MAX_PROBLEMS;
             match self.known.iter_mut().find(|(known, _)| *known == text) {
                 Some((_, last)) => *last = now,
                 None if has_room => {
@@ -78,7 +78,7 @@ mod tests {
         };
         assert_eq!([count(0), count(1)], [2, 2]);
         let all: usize = (2..60).map(&mut count).sum();
-        assert_eq!(all, MOST - 4);
+        assert_eq!(all, MAX_PROBLEMS - 4);
         assert_eq!(count(60), 2);
     }
 }

@@ -29,7 +29,7 @@ use world::{BESIDE, CLIENTS, PORT, World, ip};
 const LEASE: Duration = Duration::from_secs(12);
 
 /// The timeout for steps that take a moment.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 #[test]
 #[ignore = "the process that the test below starts"]
@@ -89,7 +89,7 @@ fn kill_both(study: Running) {
 fn wait_until(what: &str, mut is_so: impl FnMut() -> Result<(), String>) {
     let begin = Instant::now();
     while let Err(why) = is_so() {
-        assert!(begin.elapsed() < PATIENCE, "{what}: {why}");
+        assert!(begin.elapsed() < TIMEOUT, "{what}: {why}");
         thread::sleep(Duration::from_millis(100));
     }
 }

@@ -19,7 +19,7 @@ use crate::group::Group;
 use crate::policy::{journal, policy, reload, wanted};
 use crate::server::Server;
 use crate::{
-    CLIENTS, PATIENCE, Running, alone, arms_in_data, client, controllers, download, drawn, mount,
+    CLIENTS, Running, TIMEOUT, alone, arms_in_data, client, controllers, download, drawn, mount,
     own_mounts, plan, wait_until,
 };
 
@@ -78,7 +78,7 @@ impl World<'_> {
         let place = loop {
             match Place::find(&self.path().join("data")) {
                 Ok(place) => break place,
-                Err(error) => assert!(begin.elapsed() < PATIENCE, "{error}"),
+                Err(error) => assert!(begin.elapsed() < TIMEOUT, "{error}"),
             }
             thread::sleep(Duration::from_millis(50));
         };
@@ -98,7 +98,7 @@ impl World<'_> {
             if log.matches(part).count() >= times {
                 return;
             }
-            assert!(begin.elapsed() < PATIENCE, "{part}, {times} times: {log}");
+            assert!(begin.elapsed() < TIMEOUT, "{part}, {times} times: {log}");
             thread::sleep(Duration::from_millis(100));
         }
     }
@@ -222,7 +222,7 @@ fn full_disk(world: &World<'_>) {
     fs::remove_file(disk.join("fill")).expect("a file");
     let begin = Instant::now();
     while arms_in_data(&path.join("data")) < u64::from(CLIENTS) {
-        assert!(begin.elapsed() < PATIENCE, "what was held is not written");
+        assert!(begin.elapsed() < TIMEOUT, "what was held is not written");
         thread::sleep(Duration::from_millis(500));
     }
     world.stop(running);
@@ -335,7 +335,7 @@ fn evicted(mut world: World<'_>) {
     let file = format!("/sys/fs/bpf/fullpipe/steer-{number}");
     let begin = Instant::now();
     while fs::remove_file(&file).is_err() {
-        assert!(begin.elapsed() < PATIENCE, "{file} is not there");
+        assert!(begin.elapsed() < TIMEOUT, "{file} is not there");
         thread::sleep(Duration::from_millis(50));
     }
     world.wait_said("has removed the file", 1);
@@ -346,7 +346,7 @@ fn evicted(mut world: World<'_>) {
         let begin = Instant::now();
         while links(&group.0).len() != 1 || links(&group.0) == before || !Path::new(&file).exists()
         {
-            assert!(begin.elapsed() < PATIENCE, "{:?}", links(&group.0));
+            assert!(begin.elapsed() < TIMEOUT, "{:?}", links(&group.0));
             thread::sleep(Duration::from_millis(50));
         }
     };

@@ -11,7 +11,7 @@ use rollout::study::{Given, Place, Recording};
 use units::Bytes;
 
 use crate::group::Group;
-use crate::{PATIENCE, Running, alone, now, plan};
+use crate::{Running, TIMEOUT, alone, now, plan};
 
 #[test]
 fn a_study_that_is_begun_again_stops_at_what_it_had_seen_before() {
@@ -27,7 +27,7 @@ fn begun_again(group: &Group) {
     let mut running = Running::start(path);
     let begin = Instant::now();
     while running.0.try_wait().expect("a look").is_none() {
-        assert!(begin.elapsed() < PATIENCE, "it goes on");
+        assert!(begin.elapsed() < TIMEOUT, "it goes on");
         thread::sleep(Duration::from_millis(100));
     }
     let log = fs::read_to_string(path.join("log")).expect("a log");

@@ -44,7 +44,7 @@ use server::{LOG, PORT, Server};
 const CLIENTS: u8 = 40;
 
 /// The timeout for steps that take a moment or a lease.
-const PATIENCE: Duration = Duration::from_secs(120);
+const TIMEOUT: Duration = Duration::from_secs(120);
 
 #[test]
 #[ignore = "the process that the test below starts"]
@@ -149,7 +149,7 @@ fn wait_until(what: &str, from: &[IpAddr], wanted: &[String]) {
             return;
         }
         assert!(
-            begin.elapsed() < PATIENCE,
+            begin.elapsed() < TIMEOUT,
             "{what}: {found:?}, and not {wanted:?}"
         );
         thread::sleep(Duration::from_millis(300));
@@ -255,7 +255,7 @@ fn study(group: &Group) {
     let place = loop {
         match Place::find(&data) {
             Ok(place) => break place,
-            Err(error) => assert!(begin.elapsed() < PATIENCE, "{error}"),
+            Err(error) => assert!(begin.elapsed() < TIMEOUT, "{error}"),
         }
         thread::sleep(Duration::from_millis(50));
     };
@@ -280,7 +280,7 @@ fn study(group: &Group) {
     let begin = Instant::now();
     // Each download is an object, even if downloads share a connection.
     while gathered().findings().observed.objects < 2 * u64::from(CLIENTS) {
-        assert!(begin.elapsed() < PATIENCE, "{:?}", gathered().findings());
+        assert!(begin.elapsed() < TIMEOUT, "{:?}", gathered().findings());
         thread::sleep(Duration::from_millis(500));
     }
     let gathered = gathered();
@@ -304,7 +304,7 @@ fn study(group: &Group) {
     let begin = Instant::now();
     let log = || fs::read_to_string(path.join("log")).expect("a log");
     while !log().contains("longer than its lease") {
-        assert!(begin.elapsed() < PATIENCE, "{}", log());
+        assert!(begin.elapsed() < TIMEOUT, "{}", log());
         thread::sleep(Duration::from_millis(50));
     }
     // The process is killed.

@@ -12,7 +12,7 @@ use kernel::{Attached, DrawnUnit, Steering, SteeringRule, ToldObject};
 
 use crate::group::Group;
 use crate::server::{PORT, wait_for};
-use crate::{PATIENCE, alone, client, connect};
+use crate::{TIMEOUT, alone, client, connect};
 
 /// A server that answers each line with as many bytes as the line says. `p1` in the line is a pause of a second. `c`
 /// closes the connection. `a1` aborts the connection after a second, with as much outstanding data as possible. After
@@ -230,7 +230,7 @@ pub fn ended(attached: &Attached) -> (kernel::EndedConnection, Vec<ToldObject>) 
         if let Some(one) = ended.first() {
             return (*one, objects);
         }
-        assert!(begin.elapsed() < PATIENCE, "it has not ended: {objects:?}");
+        assert!(begin.elapsed() < TIMEOUT, "it has not ended: {objects:?}");
         thread::sleep(Duration::from_millis(50));
     }
 }

@@ -16,7 +16,7 @@ use rustix::process::Signal;
 use crate::group::Group;
 use crate::server::{PORT, Server};
 use crate::{
-    CLIENTS, PATIENCE, Running, alone, client, clock, controllers, now, own_mounts, wait_until,
+    CLIENTS, Running, TIMEOUT, alone, client, clock, controllers, now, own_mounts, wait_until,
 };
 
 #[test]
@@ -139,7 +139,7 @@ fn in_force(group: &Group) {
     let begin = Instant::now();
     let is_in_force = || asked(&exploring, clients[0]).is_some_and(|of| of.is_of_policy);
     while !is_in_force() || all(&exploring) != controllers(&clients) {
-        assert!(begin.elapsed() < PATIENCE, "who explores is told");
+        assert!(begin.elapsed() < TIMEOUT, "who explores is told");
     }
     let count = all(&exploring)
         .iter()

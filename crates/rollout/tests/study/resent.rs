@@ -17,7 +17,7 @@ use crate::group::Group;
 use crate::policy::asked;
 use crate::server::{PORT, Server};
 use crate::stale::{client, fetch, join, step};
-use crate::{PATIENCE, alone_between, connect_to, now, own_mounts};
+use crate::{TIMEOUT, alone_between, connect_to, now, own_mounts};
 
 #[test]
 fn a_network_has_the_class_of_what_its_connections_resent() {
@@ -82,7 +82,7 @@ impl Test<'_> {
         let found = loop {
             match self.network.far.inside(look).expect("inside") {
                 Some(found) => break found,
-                None => assert!(begin.elapsed() < PATIENCE, "{own} is connected"),
+                None => assert!(begin.elapsed() < TIMEOUT, "{own} is connected"),
             }
         };
         assert_eq!(found, given.controller);
@@ -102,7 +102,7 @@ impl Test<'_> {
             if now != before {
                 return now;
             }
-            assert!(begin.elapsed() < PATIENCE, "{now:?}");
+            assert!(begin.elapsed() < TIMEOUT, "{now:?}");
         }
     }
 
@@ -171,7 +171,7 @@ fn classes(group: &Group, network: &Network) {
     let _server = serve();
     let begin = Instant::now();
     while asked(&test.text, one).is_none() {
-        assert!(begin.elapsed() < PATIENCE, "it is attached again");
+        assert!(begin.elapsed() < TIMEOUT, "it is attached again");
         thread::sleep(std::time::Duration::from_millis(50));
         test.steer.step(now(), |trouble| eprintln!("{trouble}"));
     }

@@ -23,7 +23,7 @@ use units::{Bytes, Rate, Ratio};
 use crate::group::Group;
 use crate::policy::journal;
 use crate::server::{PORT, Server};
-use crate::{PATIENCE, alone_between, connect_to, now, own_mounts};
+use crate::{TIMEOUT, alone_between, connect_to, now, own_mounts};
 
 /// The rule must be taken back within this many of its connections, counted from the end of the loss.
 const WITHIN: u64 = 2000;
@@ -103,7 +103,7 @@ pub fn client(number: u64) -> IpAddr {
 /// Downloads the file.
 pub fn fetch(to: IpAddr, from: SocketAddr) {
     let mut stream = connect_to(to, from);
-    stream.set_read_timeout(Some(PATIENCE)).expect("a timeout");
+    stream.set_read_timeout(Some(TIMEOUT)).expect("a timeout");
     stream
         .write_all(b"GET /4mb HTTP/1.0\r\n\r\n")
         .expect("sent");

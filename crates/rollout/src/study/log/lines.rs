@@ -9,10 +9,10 @@ use super::{Format, Request};
 use fleet::unzipped;
 
 /// The maximum length of a line in bytes. A longer line is damaged.
-const LONGEST: usize = 64 << 10;
+const MAX_LINE_BYTES: usize = 64 << 10;
 
 /// The maximum size of a log in bytes, decompressed: more than a billion lines, which take minutes.
-const LARGEST: u64 = 256 << 30;
+const MAX_LOG_BYTES: u64 = 256 << 30;
 
 /// Counts from reading a log.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
@@ -42,10 +42,10 @@ impl LogCounts {
 
 pub fn read(format: &Format, source: impl Read, mut each: impl FnMut(Request)) -> LogCounts {
     let mut counts = LogCounts::default();
-    let read = unzipped(source, LARGEST)
+    let read = unzipped(source, MAX_LOG_BYTES)
         .map_err(TextError::from)
         .and_then(|source| {
-            let mut lines = Lines::new(source, LONGEST).without_blank();
+            let mut lines = Lines::new(source, MAX_LINE_BYTES).without_blank();
             while let Some(line) = lines.next_line()? {
                 // An empty line does not count.
                 if line.is_ok_and(|line| line.trim().is_empty()) {

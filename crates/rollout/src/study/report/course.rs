@@ -12,7 +12,7 @@ use super::super::data::Read;
 use super::share::percent;
 
 /// The maximum number of rows of the table over calendar time. JSON has all bins.
-const ROWS: usize = 12;
+const MAX_ROWS: usize = 12;
 
 /// The measures that are shown since a switch. JSON has all.
 pub const SHOWN: [Measure; 2] = [Measure::Throughput, Measure::Rtt];
@@ -31,7 +31,7 @@ pub fn tables(read: &Read, findings: &Findings) -> Vec<Table> {
         let shown = SHOWN.iter();
         shown.map(|measure| since_switch(since, *measure, findings.is_over))
     });
-    let mut tables = vec![timeline(&read.timeline.bins(ROWS), &names)];
+    let mut tables = vec![timeline(&read.timeline.bins(MAX_ROWS), &names)];
     tables.extend(since);
     tables.retain(|table| !table.rows.is_empty());
     tables

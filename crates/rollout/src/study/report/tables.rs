@@ -14,7 +14,7 @@ use super::super::join::Joined;
 use super::share::{percent, shown};
 
 /// The maximum number of groups in a table. JSON has all.
-const GROUPS: usize = 20;
+const MAX_GROUPS: usize = 20;
 
 /// Notes that readers of the tables need.
 pub fn notes(read: &Read, findings: &Findings) -> Vec<String> {
@@ -333,7 +333,7 @@ pub fn of_groups(comparison: &Comparison, is_over: bool) -> Vec<Table> {
 fn of_one(heading: &str, rows: &[GroupRow], is_over: bool) -> Table {
     let row = |row: &GroupRow| [vec![row.group.clone()], in_group(row, is_over)].concat();
     let first = [heading].into_iter();
-    Table::new(first.chain(IN_GROUP), rows.iter().take(GROUPS).map(row))
+    Table::new(first.chain(IN_GROUP), rows.iter().take(MAX_GROUPS).map(row))
 }
 
 /// The times of objects below 3 MB in groups.
@@ -343,7 +343,7 @@ fn small(rows: &[GroupRow], is_over: bool) -> Table {
         [name, in_group(row, is_over)].concat()
     };
     let first = ["smaller objects in", "what"].into_iter();
-    let mut table = Table::new(first.chain(IN_GROUP), rows.iter().take(GROUPS).map(row));
+    let mut table = Table::new(first.chain(IN_GROUP), rows.iter().take(MAX_GROUPS).map(row));
     table.text = vec![0, 1];
     table
 }

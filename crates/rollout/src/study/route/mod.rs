@@ -35,8 +35,8 @@ use sockets::{Drawing, Sockets};
 use table::{Arms, Table};
 
 /// The number of tries while a process still removes what an earlier study has left, and the pause between two tries.
-const WAIT: u32 = 50;
-const WAITED: StdDuration = StdDuration::from_millis(100);
+const MAX_TRIES: u32 = 50;
+const RETRY_PAUSE: StdDuration = StdDuration::from_millis(100);
 
 /// The time after which the kernel removes the rules and routes if the study's process does not synchronise them with
 /// the table `main`, because it is stopped, waits for a disk, or cannot read `main`.
@@ -113,11 +113,13 @@ fn hold() -> Result<Held, RouteError> {
         Ok(about) => about.ino(),
         Err(error) => return Err(RouteError::Lock { path, error }),
     };
-    let mut left = WAIT;
+    let mut left = MAX_TRIES;
     loop {
         match Claim::Alone.lay_routes(namespace) {
             Ok(held) => return Ok(held),
-            Err(Refused::Held(holder)) if holder.is_gone() && left > 0 => thread::sleep(WAITED),
+            Err(Refused::Held(holder)) if holder.is_gone() && left > 0 => {
+                thread::sleep(RETRY_PAUSE)
+            }
             Err(Refused::Held(holder)) => return Err(RouteError::InUse(holder)),
             Err(Refused::System(path, error)) => return Err(RouteError::Lock { path, error }),
         }
