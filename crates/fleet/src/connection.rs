@@ -25,7 +25,7 @@ pub struct Moment {
 
 /// The state of a connection in one sample.
 #[derive(Debug, Clone)]
-pub struct Seen {
+pub struct ConnectionState {
     /// The time of the sample.
     pub when: Moment,
     /// The socket's state in the kernel.
@@ -204,7 +204,7 @@ impl Shares {
     }
 }
 
-impl Seen {
+impl ConnectionState {
     /// The local address. An IPv4-mapped address (`::ffff:192.0.2.1`) is returned as IPv4.
     pub fn local(&self) -> SocketAddr {
         canonical(self.socket.local)
@@ -299,7 +299,7 @@ fn canonical(end: SocketAddr) -> SocketAddr {
 #[derive(Debug)]
 pub struct Connection {
     /// Its state.
-    pub seen: Seen,
+    pub seen: ConnectionState,
     /// The time of the first sample that showed it.
     pub first: Duration,
     /// The last samples, the oldest first. Empty as long as the connection is idle.
@@ -336,7 +336,7 @@ pub struct Past {
 }
 
 impl Connection {
-    pub(crate) fn new(seen: Seen, look: u64) -> Connection {
+    pub(crate) fn new(seen: ConnectionState, look: u64) -> Connection {
         let mut connection = Connection {
             first: seen.when.at,
             seen,

@@ -8,9 +8,9 @@ use serde_json::{Map, Value};
 use tables::{Cells, Column};
 use units::{Bytes, Duration, Rate};
 
-use crate::connection::{Limit, Seen, Shares, Since};
+use crate::connection::{ConnectionState, Limit, Shares, Since};
 
-type Field<'s> = Column<'s, &'s Seen>;
+type Field<'s> = Column<'s, &'s ConnectionState>;
 
 /// The fields.
 pub fn fields<'s>() -> Vec<Field<'s>> {
@@ -23,7 +23,7 @@ pub fn fields<'s>() -> Vec<Field<'s>> {
 }
 
 /// The fields of a connection as JSON. Unknown ones are null.
-pub fn json<'s>(fields: &[Field<'s>], seen: &'s Seen) -> Map<String, Value> {
+pub fn json<'s>(fields: &[Field<'s>], seen: &'s ConnectionState) -> Map<String, Value> {
     let cell = |field: &Field<'s>| {
         let value = match &field.cells {
             Cells::Whole(cell) => cell(&seen).map(Value::from),
@@ -100,7 +100,7 @@ fn now<'s>() -> Vec<Field<'s>> {
 
 /// BBR's model of the path.
 fn model<'s>() -> Vec<Field<'s>> {
-    let of = |seen: &Seen| seen.model();
+    let of = |seen: &ConnectionState| seen.model();
     vec![
         Field::whole("btl_bw_bps", move |seen| bps(of(seen)?.bw)),
         Field::real("rtprop_ms", move |seen| {
@@ -169,11 +169,11 @@ fn since<'s>() -> Vec<Field<'s>> {
     ]
 }
 
-fn info(seen: &Seen) -> &TcpInfo {
+fn info(seen: &ConnectionState) -> &TcpInfo {
     &seen.socket.info
 }
 
-fn packets(seen: &Seen, count: u32) -> Option<u64> {
+fn packets(seen: &ConnectionState, count: u32) -> Option<u64> {
     Some((info(seen).snd_mss * u64::from(count)).get())
 }
 
@@ -185,11 +185,11 @@ fn bound(model: Option<Model>, of: fn(&Model) -> Option<Bytes>) -> Option<u64> {
     model.as_ref().and_then(of).map(Bytes::get)
 }
 
-fn past<T>(seen: &Seen, of: fn(&Since) -> T) -> Option<T> {
+fn past<T>(seen: &ConnectionState, of: fn(&Since) -> T) -> Option<T> {
     seen.since.as_ref().map(of)
 }
 
-fn share(seen: &Seen, of: fn(&Shares) -> f64) -> Option<f64> {
+fn share(seen: &ConnectionState, of: fn(&Shares) -> f64) -> Option<f64> {
     seen.shares().as_ref().map(of)
 }
 

@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use linux::diag::{ControllerName, Filter as KernelFilter};
 
-use crate::connection::{Limit, Seen};
+use crate::connection::{ConnectionState, Limit};
 use crate::group::UNKNOWN;
 use experiment::Prefix;
 
@@ -133,7 +133,7 @@ impl Filter {
     }
 
     /// True if the connection passes.
-    pub fn passes(&self, seen: &Seen) -> bool {
+    pub fn passes(&self, seen: &ConnectionState) -> bool {
         let holds = |condition: &Condition| {
             condition.any.iter().any(|test| test.holds(seen)) != condition.is_not
         };
@@ -214,7 +214,7 @@ impl Test {
         })
     }
 
-    fn holds(&self, seen: &Seen) -> bool {
+    fn holds(&self, seen: &ConnectionState) -> bool {
         let (local, remote) = (seen.socket.local, seen.socket.remote);
         let either = |side: Side, holds: &dyn Fn(bool) -> bool| match side {
             Side::Local => holds(true),

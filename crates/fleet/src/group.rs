@@ -7,7 +7,7 @@ use tables::statistics::nearest_rank;
 use units::{Duration, Rate};
 
 use crate::column::Column;
-use crate::connection::{Connection, Seen, Since};
+use crate::connection::{Connection, ConnectionState, Since};
 use crate::systems::System;
 use experiment::Prefix;
 
@@ -47,7 +47,7 @@ enum Common<'s> {
 
 impl GroupBy {
     /// The property of this connection.
-    fn of(self, seen: &Seen) -> Common<'_> {
+    fn of(self, seen: &ConnectionState) -> Common<'_> {
         let known = match self {
             GroupBy::Prefix => {
                 let address = seen.socket.remote.ip().to_canonical();
@@ -161,7 +161,7 @@ impl Group {
         }
     }
 
-    fn add(&mut self, seen: &Seen) {
+    fn add(&mut self, seen: &ConnectionState) {
         let info = &seen.socket.info;
         self.connections += 1;
         self.send_rate = plus(self.send_rate, seen.send_rate());

@@ -37,7 +37,9 @@ mod watcher;
 pub mod who;
 
 pub use column::Column;
-pub use connection::{Connection, Limit, MAX_HISTORY, Moment, Past, Seen, Shares, Since};
+pub use connection::{
+    Connection, ConnectionState, Limit, MAX_HISTORY, Moment, Past, Shares, Since,
+};
 pub use experiment::Prefix;
 pub use fields::{fields, json};
 pub use files::RecordError;

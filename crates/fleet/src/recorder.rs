@@ -7,15 +7,15 @@ use std::path::Path;
 use tables::parquet::{WriteError, write};
 use units::Bytes;
 
-use crate::connection::{Connection, Moment, Seen};
+use crate::connection::{Connection, ConnectionState, Moment};
 use crate::fields::fields;
 use crate::files::{Files, RecordError};
 
 /// Records connections.
 #[derive(Debug)]
-pub struct Recorder(Files<Seen>);
+pub struct Recorder(Files<ConnectionState>);
 
-fn write_seen(to: &mut BufWriter<&File>, rows: &[Seen]) -> Result<(), WriteError> {
+fn write_seen(to: &mut BufWriter<&File>, rows: &[ConnectionState]) -> Result<(), WriteError> {
     let about = [("fullpipe.version", env!("CARGO_PKG_VERSION").to_owned())];
     write(to, &fields(), rows, &about)
 }

@@ -6,7 +6,7 @@ use hashbrown::HashMap;
 use linux::diag::SocketState;
 use units::Duration;
 
-use crate::connection::{Connection, Moment, Seen, Since};
+use crate::connection::{Connection, ConnectionState, Moment, Since};
 
 /// The maximum number of followed connections. Further ones are only counted.
 pub const MAX_CONNECTIONS: usize = 1 << 18;
@@ -45,7 +45,11 @@ impl Table {
     }
 
     /// Adds a connection of the sample. `name` supplies the other facts about a new connection.
-    pub fn see(&mut self, socket: &SocketState, name: impl FnOnce(&SocketState) -> Seen) {
+    pub fn see(
+        &mut self,
+        socket: &SocketState,
+        name: impl FnOnce(&SocketState) -> ConnectionState,
+    ) {
         let is_here = |connection: &Connection| connection.seen.socket.cookie == socket.cookie;
         let place = match self.all.get(self.cursor) {
             Some(expected) if is_here(expected) => Some(self.cursor),
@@ -79,7 +83,7 @@ impl Table {
 
     /// The changes of a connection that was not there at the namespace's last complete dump: it counts from zero, and
     /// is no older than that.
-    fn new_one(&self, mut seen: Seen) -> Connection {
+    fn new_one(&self, mut seen: ConnectionState) -> Connection {
         let before = self.whole.get(&seen.namespace);
         let since = |before: &Duration| {
             let span = self.when.at.saturating_sub(*before);
@@ -165,8 +169,8 @@ impl Table {
 }
 
 /// A connection with nothing known but its socket.
-pub fn nameless(when: Moment, socket: &SocketState, namespace: Arc<str>) -> Seen {
-    Seen {
+pub fn nameless(when: Moment, socket: &SocketState, namespace: Arc<str>) -> ConnectionState {
+    ConnectionState {
         when,
         socket: *socket,
         since: None,

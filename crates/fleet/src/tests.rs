@@ -5,7 +5,7 @@ use std::sync::Arc;
 use linux::diag::SocketState;
 use units::{Bytes, Duration, Rate};
 
-use crate::connection::{Connection, Moment, Seen, Since};
+use crate::connection::{Connection, ConnectionState, Moment, Since};
 use crate::systems::System;
 use crate::table::{Table, nameless};
 use crate::who::Process;
@@ -32,7 +32,7 @@ fn moment(second: u64) -> Moment {
 
 /// nginx's connection from 192.0.2.1:443 to 198.51.100.7:50000 with BBR: 8 Mbit/s, an RTT of 40 ms with a minimum of 20
 /// ms, limited by congestion control for 0.9 s.
-pub fn seen() -> Seen {
+pub fn seen() -> ConnectionState {
     let mut socket = captured();
     socket.local = "192.0.2.1:443".parse().unwrap();
     socket.remote = "198.51.100.7:50000".parse().unwrap();
@@ -52,7 +52,7 @@ pub fn seen() -> Seen {
         busy: Duration::from_millis(900),
         ..Since::default()
     };
-    Seen {
+    ConnectionState {
         since: Some(since),
         process: Some(Arc::new(Process {
             pid: 17,

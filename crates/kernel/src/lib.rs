@@ -22,12 +22,12 @@ mod model;
 mod pacing;
 mod parameters;
 mod permission;
+mod reports;
 mod requirement;
 mod resent;
 mod settings;
 mod snapshot;
 mod steering;
-mod told;
 mod users;
 mod visible;
 
@@ -49,6 +49,7 @@ pub use model::{Model, state_of_window};
 pub use pacing::pacing;
 pub use parameters::{Parameter, Value};
 pub use permission::check_permission;
+pub use reports::{EndedConnection, ReportedObject, SteeredConnection};
 pub use requirement::Requirement;
 pub use resent::{
     ANY_SHARE, KNOWN_PACKETS, MAX_REMEMBERED_NETWORKS, Resent, millionths, resent_with_data,
@@ -59,6 +60,5 @@ pub use steering::{
     InForce, Kept, MAX_ARMS, MAX_INTERFACES, MAX_PORT_RANGES, MAX_RULES, NewConnection, Steering,
     SteeringCounts, SteeringRule, mapped,
 };
-pub use told::{EndedConnection, SteeredConnection, ToldObject};
 pub use users::{Users, users};
 pub use visible::visible_flows;

@@ -32,13 +32,13 @@ pub struct Processes {
 #[derive(Debug)]
 struct Walk {
     processes: ReadDir,
-    here: Option<Here>,
+    here: Option<CurrentProcess>,
     found: HashMap<u32, Arc<Process>>,
 }
 
 /// The current process of the walk.
 #[derive(Debug)]
-struct Here {
+struct CurrentProcess {
     files: ReadDir,
     process: Arc<Process>,
 }
@@ -98,7 +98,9 @@ impl Walk {
                 return false;
             };
             // A process that has ended, or that this user may not see, has no files.
-            self.here = next.ok().and_then(|entry| Here::at(&entry.path()));
+            self.here = next
+                .ok()
+                .and_then(|entry| CurrentProcess::at(&entry.path()));
             return true;
         };
         match here.files.next() {
@@ -116,14 +118,14 @@ impl Walk {
     }
 }
 
-impl Here {
-    fn at(directory: &Path) -> Option<Here> {
+impl CurrentProcess {
+    fn at(directory: &Path) -> Option<CurrentProcess> {
         let pid = directory.file_name()?.to_str()?.parse().ok()?;
         let files = fs::read_dir(directory.join("fd")).ok()?;
         let name = fs::read(directory.join("comm")).unwrap_or_default();
         let name = String::from_utf8_lossy(&name).trim_end().to_owned();
         let process = Arc::new(Process { pid, name });
-        Some(Here { files, process })
+        Some(CurrentProcess { files, process })
     }
 }
 

@@ -22,8 +22,8 @@ use super::{bpffs, failed, log};
 use crate::permission::permission;
 use crate::requirement::{Requirement, met};
 use crate::{
-    EndedConnection, Error, InForce, Kept, Resent, Steering, SteeringCounts, ToldObject, mapped,
-    resent, since_boot,
+    EndedConnection, Error, InForce, Kept, ReportedObject, Resent, Steering, SteeringCounts,
+    mapped, resent, since_boot,
 };
 
 const OBJECT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/steer.bpf.o"));
@@ -44,7 +44,7 @@ pub struct Attached {
     object: Object,
     ring: RingBuffer<'static>,
     told: Receiver<EndedConnection>,
-    objects: Receiver<ToldObject>,
+    objects: Receiver<ReportedObject>,
     /// The end of the lease, as time since boot. The first lease cannot be late.
     until: Cell<Duration>,
     lapsed: Cell<Duration>,
@@ -98,7 +98,7 @@ pub fn attach_with(
         0
     };
     let heard_object = move |bytes: &[u8]| {
-        if let Some(object) = ToldObject::parse(bytes) {
+        if let Some(object) = ReportedObject::parse(bytes) {
             let _ = tell_object.send(object);
         }
         0
@@ -337,7 +337,7 @@ impl Attached {
 
     /// The objects that were complete, or whose connections had ended, at the last call of [`ended`](Attached::ended),
     /// since the call before it.
-    pub fn objects(&self) -> Vec<ToldObject> {
+    pub fn objects(&self) -> Vec<ReportedObject> {
         self.objects.try_iter().collect()
     }
 

@@ -14,7 +14,7 @@ use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeValLike;
 use nix::time::{ClockId, clock_gettime};
 use rollout::steer::Steer;
-use rollout::study::{Lookup, Place, Study};
+use rollout::study::{Lookup, Study, StudyDirectory};
 
 use crate::group::Group;
 use crate::{Counted, Outcome, SOCK_OPS, STEP, held, spread, unix_s};
@@ -93,7 +93,7 @@ impl Arrangement {
                 let plan = Plan::parse(&text)?;
                 let out = directory.join("study");
                 fs::remove_dir_all(&out).or_else(|_| fs::create_dir_all(directory))?;
-                let place = Place::make(&out, &text, &plan, unix_s())?;
+                let place = StudyDirectory::make(&out, &text, &plan, unix_s())?;
                 let keep = units::Bytes::new(1_000_000_000);
                 let study = Study::begin(place, keep, Lookup::default(), &Init::subcommand(""))?;
                 Ok(InForce::Study(Box::new(study)))

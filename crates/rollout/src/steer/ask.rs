@@ -14,7 +14,7 @@ use crate::study::{self, ControlGroup, HoldError, Steerer};
 #[derive(Debug, Clone, PartialEq)]
 pub struct InForce {
     /// The controller of a new connection. `None` if no rule applies.
-    pub given: Option<Given>,
+    pub given: Option<AssignedController>,
     /// True if the policy in the file gives the same, as far as can be seen without a check of each network.
     pub is_of_policy: bool,
     /// The packets that the connections of the client's network resent. `None` if no rule needs them.
@@ -25,7 +25,7 @@ pub struct InForce {
 
 /// The rule and the controller of a new connection.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Given {
+pub struct AssignedController {
     /// The name of the rule. The kernel keeps 63 bytes of it.
     pub rule: String,
     /// The controller.
@@ -36,14 +36,14 @@ pub struct Given {
     pub explores: Option<f64>,
 }
 
-impl Given {
+impl AssignedController {
     /// The controller that a rule assigns to a connection with this draw.
-    fn of(rule: &SteeringRule, draw: u64) -> Given {
+    fn of(rule: &SteeringRule, draw: u64) -> AssignedController {
         let arm = rule.arm(draw);
         let name = |place: usize| rule.arms.get(place).map(|(_, name)| name.clone());
         let ends: Vec<u64> = rule.arms.iter().map(|(end, _)| *end).collect();
         let own = Shares::of_ends(ends).shares().first().copied();
-        Given {
+        AssignedController {
             rule: rule.name.clone(),
             controller: name(arm).unwrap_or_default(),
             own: name(0).unwrap_or_default(),
@@ -83,7 +83,7 @@ pub fn in_force(policy: &Policy, of: &Connection) -> Result<Option<InForce>, Ste
         interface: of.interface.as_ref().map(Interface::name),
     });
     Ok(Some(InForce {
-        given: rule.map(|rule| Given::of(rule, draw)),
+        given: rule.map(|rule| AssignedController::of(rule, draw)),
         resent,
         is_of_policy: found.is_of(&steering(policy, boot), of.client),
         lease: found.lease,
@@ -122,7 +122,7 @@ mod tests {
             objects: Some(0),
             arms: shares.ends().iter().copied().zip(names).collect(),
         };
-        let given = |draw| Given::of(&rule, draw);
+        let given = |draw| AssignedController::of(&rule, draw);
         let own = given(0);
         let told = [&own.rule, &own.controller, &own.own];
         assert_eq!(told, ["one", "bbr", "bbr"]);

@@ -5,7 +5,7 @@ mod journal;
 mod metrics;
 mod stale;
 
-pub use ask::{Given, InForce, in_force, steers};
+pub use ask::{AssignedController, InForce, in_force, steers};
 pub use journal::{History, history};
 
 use std::collections::BTreeSet;
@@ -23,12 +23,12 @@ use crate::controllers::offered;
 use crate::interfaces;
 use crate::networks::table;
 use crate::study::{
-    Calendar, Claim, ControlGroup, GroupError, Hold, HoldError, Step, Told, booted, drawn_unit,
+    Calendar, Claim, ControlGroup, GroupError, Hold, HoldError, Problems, Step, booted, drawn_unit,
     release, sweep,
 };
 use journal::Journal;
 use metrics::Metrics;
-use stale::{Heard, Keeper, TakenBack};
+use stale::{Keeper, Report, TakenBack};
 
 /// A reason why a policy is not in force.
 #[derive(Debug, thiserror::Error)]
@@ -76,7 +76,7 @@ pub struct Steer {
     journal: Option<Journal<File>>,
     /// The policy's text that was last written to the journal.
     noted: String,
-    told: Told,
+    told: Problems,
     calendar: Calendar,
     keeper: Keeper,
     metrics: Metrics,
@@ -173,7 +173,7 @@ impl Steer {
             policy,
             journal,
             noted: String::new(),
-            told: Told::default(),
+            told: Problems::default(),
             calendar: Calendar::default(),
         };
         if steer.took_over() {
@@ -199,8 +199,8 @@ impl Steer {
         }
         let mut troubles = tended.troubles;
         troubles.extend(set.into_iter().flatten());
-        let objects = tended.objects.iter().map(Heard::Object);
-        for heard in tended.ended.iter().map(Heard::Connection).chain(objects) {
+        let objects = tended.objects.iter().map(Report::Object);
+        for heard in tended.ended.iter().map(Report::Connection).chain(objects) {
             if let Err(error) = self.heard(heard, unix_s, &mut trouble) {
                 troubles.push(format!("a stale rule is not taken back: {error}"));
             }
@@ -221,12 +221,12 @@ impl Steer {
     /// Takes in a connection that has ended, or an object. Takes its rule back if the rule is stale.
     fn heard(
         &mut self,
-        heard: Heard<'_>,
+        heard: Report<'_>,
         unix_s: f64,
         tell: impl FnMut(&str),
     ) -> Result<(), SteerError> {
         let now = since_boot().map_err(HoldError::from)?;
-        if let Heard::Connection(of) = heard {
+        if let Report::Connection(of) = heard {
             self.count(of);
         }
         let taken = self.keeper.add(&self.policy, heard, now);

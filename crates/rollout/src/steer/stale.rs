@@ -4,7 +4,7 @@ use experiment::policy::{Policy, Rule};
 use experiment::stale::{Made, Stale, Watch};
 use experiment::verdict::{change, range};
 use experiment::{Observation, Scope};
-use kernel::{EndedConnection, SteeredConnection, ToldObject};
+use kernel::{EndedConnection, ReportedObject, SteeredConnection};
 use units::Duration;
 
 /// The minimum time between taking back two rules, so that one error cannot take back all rules.
@@ -23,11 +23,11 @@ pub(super) struct Keeper {
 
 /// A report of the program.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Heard<'h> {
+pub(super) enum Report<'h> {
     /// A connection that has ended.
     Connection(&'h EndedConnection),
     /// An object.
-    Object(&'h ToldObject),
+    Object(&'h ReportedObject),
 }
 
 /// A rule that was taken back, and why.
@@ -88,9 +88,9 @@ impl Keeper {
 
     /// Adds a connection that has ended, or an object. Returns the rule that has to be taken back, if any. As in a study,
     /// from which the rule was learned, a connection with objects has no size and no time of its own.
-    pub fn add(&mut self, policy: &Policy, heard: Heard<'_>, now: Duration) -> Option<TakenBack> {
+    pub fn add(&mut self, policy: &Policy, heard: Report<'_>, now: Duration) -> Option<TakenBack> {
         let (of, scope, acknowledged, busy, packets, resent) = match heard {
-            Heard::Connection(of) => {
+            Report::Connection(of) => {
                 let scope = if of.objects > 0 {
                     Scope::Carrier
                 } else {
@@ -105,7 +105,7 @@ impl Keeper {
                 } = *of;
                 (&of.steered, scope, acknowledged, busy, packets, resent)
             }
-            Heard::Object(of) => {
+            Report::Object(of) => {
                 let scope = if of.is_whole {
                     Scope::Object
                 } else {
@@ -215,7 +215,7 @@ mod tests {
             let old = ended(0, &of, second(999));
             assert!(
                 keeper
-                    .add(&policy, Heard::Connection(&old), second(2000))
+                    .add(&policy, Report::Connection(&old), second(2000))
                     .is_none()
             );
         }
@@ -227,7 +227,7 @@ mod tests {
             for rule in 0..2 {
                 taken.extend(keeper.add(
                     &policy,
-                    Heard::Connection(&ended(rule, &of, second(1001))),
+                    Report::Connection(&ended(rule, &of, second(1001))),
                     now,
                 ));
             }
@@ -247,15 +247,15 @@ mod tests {
         keeper.begin(&policy, now);
         let later = now + MIN_INTERVAL;
         let again = alike(100..160)
-            .find_map(|of| keeper.add(&policy, Heard::Connection(&ended(0, &of, later)), later));
+            .find_map(|of| keeper.add(&policy, Report::Connection(&ended(0, &of, later)), later));
         assert_ne!(&again.unwrap().rule.name, name);
     }
 
     /// A connection with `small` objects of 60 kB, and one with the size and time of the observation. The small ones
     /// last as long with any controller.
-    fn with_small(small: u64, of: &Observation) -> (EndedConnection, ToldObject) {
+    fn with_small(small: u64, of: &Observation) -> (EndedConnection, ReportedObject) {
         let whole = ended(0, of, Duration::from_secs(1));
-        let large = ToldObject {
+        let large = ReportedObject {
             cookie: 1,
             steered: whole.steered,
             number: small + 1,
@@ -282,11 +282,11 @@ mod tests {
         let now = Duration::from_secs(2);
         let all = || alike(0..1).map(|of| with_small(40, &of));
         for (whole, _) in all() {
-            keeper.add(&policy, Heard::Connection(&whole), now);
+            keeper.add(&policy, Report::Connection(&whole), now);
         }
         assert_eq!(keeper.watch.counts(0), [0, 0]);
         for (_, large) in all() {
-            keeper.add(&policy, Heard::Object(&large), now);
+            keeper.add(&policy, Report::Object(&large), now);
         }
         assert!(keeper.watch.counts(0)[0] > 0);
     }
@@ -302,8 +302,8 @@ mod tests {
             let mut all = all.filter(|of| of.arm == 0 || of.unit % 49 == 0);
             let taken = all.find_map(|of| {
                 let (whole, large) = with_small(400, &of);
-                let by_object = keeper.add(&policy, Heard::Object(&large), now);
-                by_object.or_else(|| keeper.add(&policy, Heard::Connection(&whole), now))
+                let by_object = keeper.add(&policy, Report::Object(&large), now);
+                by_object.or_else(|| keeper.add(&policy, Report::Connection(&whole), now))
             });
             (taken.map(|taken| taken.why), keeper.watch.counts(0))
         };
@@ -345,7 +345,7 @@ mod tests {
         for of in alike(0..1) {
             keeper.add(
                 &policy,
-                Heard::Connection(&ended(0, &of, second(6))),
+                Report::Connection(&ended(0, &of, second(6))),
                 second(6),
             );
         }

@@ -2,14 +2,14 @@
 
 use kernel::{SteeredConnection, SteeringCounts};
 
+use super::directory::Missing;
 use super::object::ObjectRow;
-use super::place::Missing;
 use super::row::{Maker, Now, Row};
 
 /// A [program](super::program::Program) on a control group, or [routes](super::route::Routed) to client networks.
 pub(super) trait Assigner {
     /// Maintains the assignment. To be called about once a second.
-    fn tend(&mut self, maker: &Maker, now: Now) -> Heard;
+    fn tend(&mut self, maker: &Maker, now: Now) -> Events;
 
     /// The open connections.
     fn look(
@@ -23,12 +23,12 @@ pub(super) trait Assigner {
     fn counts(&self) -> SteeringCounts;
 
     /// Ends the assignment, and returns the last report. From then on, new connections have the default controller.
-    fn end(&mut self, maker: &Maker, now: Now) -> Heard;
+    fn end(&mut self, maker: &Maker, now: Now) -> Events;
 }
 
 /// The events since the last call.
 #[derive(Default)]
-pub(super) struct Heard {
+pub(super) struct Events {
     /// The connections that have ended.
     pub ended: Vec<(SteeredConnection, Row)>,
     /// The objects that are complete, or were cut short.

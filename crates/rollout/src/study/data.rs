@@ -12,12 +12,12 @@ use experiment::{Gathered, Group, Key, Measured, Observation, Scope, Timeline, U
 use units::Duration;
 
 use super::columns::{Recorded, read_file};
+use super::directory::{Missing, StudyDirectory, StudyDirectoryError};
 use super::groups::FirstHandshakes;
 use super::join::{Join, Joined, Life, Sent, timed};
 use super::log::Format;
 use super::lookup::Lookup;
 use super::object::ObjectRow;
-use super::place::{Missing, Place, PlaceError};
 use super::row::Row;
 use fleet::files::files;
 
@@ -26,7 +26,7 @@ use fleet::files::files;
 pub enum DataError {
     /// The directory has no study.
     #[error(transparent)]
-    Place(#[from] PlaceError),
+    Directory(#[from] StudyDirectoryError),
     /// No directory was named.
     #[error("there is no study to read")]
     NoPlace,
@@ -76,7 +76,7 @@ pub struct Log {
 #[derive(Debug)]
 pub struct Read {
     /// The plan and the state of the study, from its first directory.
-    pub place: Place,
+    pub place: StudyDirectory,
     /// Its connections and objects.
     pub gathered: Gathered,
     /// The same over calendar time.
@@ -225,15 +225,15 @@ pub fn read(
 }
 
 /// The progress of the study on all machines together.
-fn reach(places: &[Place]) -> Reach {
-    if places.iter().all(Place::is_over) {
+fn reach(places: &[StudyDirectory]) -> Reach {
+    if places.iter().all(StudyDirectory::is_over) {
         Reach::Over
     } else if places
         .iter()
         .all(|place| place.is_over() || place.about.ended.is_some())
     {
         Reach::EndedEarly
-    } else if places.iter().any(Place::is_running) {
+    } else if places.iter().any(StudyDirectory::is_running) {
         Reach::Running
     } else {
         Reach::Interrupted
@@ -242,7 +242,7 @@ fn reach(places: &[Place]) -> Reach {
 
 /// The guards' measures from the earlier sittings of a study: the connections that have ended, and the objects. Uses
 /// bounded memory.
-pub(super) fn seen(place: &Place, left_out: &mut Vec<LeftOut>) -> Measured {
+pub(super) fn seen(place: &StudyDirectory, left_out: &mut Vec<LeftOut>) -> Measured {
     let mut measured = Measured::new(place.plan.arms.len());
     if place.plan.guards.is_empty() {
         return measured;
@@ -263,7 +263,7 @@ pub(super) fn seen(place: &Place, left_out: &mut Vec<LeftOut>) -> Measured {
 
 /// The connections of a study, including those of washouts.
 fn connections(
-    places: &[Place],
+    places: &[StudyDirectory],
     lookup: &mut Lookup,
     left_out: &mut Vec<LeftOut>,
 ) -> HashMap<Connection, Latest> {
@@ -305,7 +305,7 @@ fn classify(unit: Unit, connections: &mut HashMap<Connection, Latest>) -> FirstH
 /// Gives `take` all connections and objects of a study, and when they were. Returns what became of the requests in the logs,
 /// if logs were given.
 fn each(
-    places: &[Place],
+    places: &[StudyDirectory],
     mut connections: HashMap<Connection, Latest>,
     logs: Vec<Log>,
     lookup: &mut Lookup,
@@ -389,7 +389,7 @@ fn each(
 
 /// Joins the requests in the logs to their connections.
 fn joined(
-    places: &[Place],
+    places: &[StudyDirectory],
     connections: &HashMap<Connection, Latest>,
     logs: Vec<Log>,
 ) -> Result<Join<Connection>, DataError> {
@@ -413,7 +413,7 @@ fn joined(
     }
     // If the plan has no seed, each machine has drawn its own.
     let mut keys: Vec<Key> = Vec::new();
-    for key in places.iter().map(Place::key) {
+    for key in places.iter().map(StudyDirectory::key) {
         if !keys.contains(&key) {
             keys.push(key);
         }
@@ -435,8 +435,10 @@ fn joined(
 fn find(
     directories: &[impl AsRef<Path>],
     left_out: &mut Vec<LeftOut>,
-) -> Result<Vec<Place>, DataError> {
-    let found = directories.iter().map(|path| Place::find(path.as_ref()));
+) -> Result<Vec<StudyDirectory>, DataError> {
+    let found = directories
+        .iter()
+        .map(|path| StudyDirectory::find(path.as_ref()));
     let found = found.collect::<Result<Vec<_>, _>>()?;
     if let Some(one) = found.first()
         && let Some(other) = found.iter().find(|other| other.text != one.text)
@@ -476,7 +478,11 @@ fn is_same(one: &Path, other: &Path) -> bool {
 
 /// Gives `take` each row of a place's files of one kind, oldest file first. It gets no rows of a file that cannot be read
 /// to its end.
-fn each_row<R: Recorded>(place: &Place, left_out: &mut Vec<LeftOut>, mut take: impl FnMut(R)) {
+fn each_row<R: Recorded>(
+    place: &StudyDirectory,
+    left_out: &mut Vec<LeftOut>,
+    mut take: impl FnMut(R),
+) {
     for (path, _) in files(place.directory(), R::START) {
         match read_file(&path) {
             Ok(rows) => rows.into_iter().for_each(&mut take),

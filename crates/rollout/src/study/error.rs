@@ -3,8 +3,8 @@
 use document::DocumentError;
 use fleet::RecordError;
 
+use super::directory::StudyDirectoryError;
 use super::group::GroupError;
-use super::place::PlaceError;
 use super::route::RouteError;
 use super::tended::HoldError;
 
@@ -28,7 +28,7 @@ pub enum StudyError {
     Route(#[from] RouteError),
     /// The directory cannot be used.
     #[error(transparent)]
-    Place(#[from] PlaceError),
+    Directory(#[from] StudyDirectoryError),
     /// An interface of the plan does not exist.
     #[error(transparent)]
     Interface(DocumentError),

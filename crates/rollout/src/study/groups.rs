@@ -12,7 +12,7 @@ const GROUP_LENGTHS: [u8; 2] = [16, 32];
 
 /// The known facts about a client.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Known<'k> {
+pub(super) struct ClientFacts<'k> {
     /// Its address, its network or its pseudonym, as it is stored.
     pub client: Option<&'k str>,
     pub system: Option<u32>,
@@ -21,7 +21,7 @@ pub(super) struct Known<'k> {
     pub handshake: Option<Duration>,
 }
 
-impl Known<'_> {
+impl ClientFacts<'_> {
     /// The names of the groups, the most telling first: the arms are compared within the first that is large enough.
     pub fn groups(self, unit: Unit) -> Vec<String> {
         let network = self.client.and_then(network_of);
@@ -120,8 +120,8 @@ impl super::Row {
     }
 
     /// The facts about its client, without its handshake.
-    pub(super) fn known(&self) -> Known<'_> {
-        Known {
+    pub(super) fn known(&self) -> ClientFacts<'_> {
+        ClientFacts {
             client: self.client.as_deref(),
             system: self.system,
             region: self.region.as_deref(),
@@ -132,7 +132,7 @@ impl super::Row {
     /// Its groups. A study that runs does not know the first connections of its units.
     pub(super) fn groups(&self, unit: Unit) -> Vec<String> {
         let is_own = unit == Unit::Connection;
-        Known {
+        ClientFacts {
             handshake: self.handshake_rtt.filter(|_| is_own),
             ..self.known()
         }
@@ -142,8 +142,8 @@ impl super::Row {
 
 impl super::ObjectRow {
     /// The facts about its client, without its connection.
-    pub(super) fn known(&self) -> Known<'_> {
-        Known {
+    pub(super) fn known(&self) -> ClientFacts<'_> {
+        ClientFacts {
             client: self.client.as_deref(),
             system: self.system,
             region: self.region.as_deref(),
@@ -160,7 +160,7 @@ mod tests {
 
     #[test]
     fn the_groups_of_a_client_are_those_that_have_several_units() {
-        let known = Known {
+        let known = ClientFacts {
             client: Some("192.0.2.7"),
             system: Some(64500),
             region: Some("north"),
@@ -180,9 +180,9 @@ mod tests {
             ]
         );
         let of = |client, unit| {
-            let known = Known {
+            let known = ClientFacts {
                 client: Some(client),
-                ..Known::default()
+                ..ClientFacts::default()
             };
             known.groups(unit)
         };

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use experiment::{Observation, Scope};
-use kernel::ToldObject;
+use kernel::ReportedObject;
 use units::Duration;
 
 use super::columns::{Column, Recorded, columns};
-use super::place::OBJECTS;
+use super::directory::OBJECTS;
 use super::row::{Maker, Now};
 
 /// An object of a study.
@@ -51,7 +51,7 @@ pub struct ObjectRow {
 
 impl Maker {
     /// The row of an object.
-    pub fn object(&self, of: &ToldObject, now: Now) -> ObjectRow {
+    pub fn object(&self, of: &ReportedObject, now: Now) -> ObjectRow {
         ObjectRow {
             sitting: self.sitting,
             connection: of.cookie,

@@ -10,7 +10,7 @@ use linux::diag::{EndedSocket, SocketState, TcpInfo};
 use units::Duration;
 
 use super::columns::{Column, Recorded, columns};
-use super::place::{Place, START};
+use super::directory::{START, StudyDirectory};
 use fleet::connection::{acknowledged, retransmitted};
 
 /// A connection of a study.
@@ -100,7 +100,7 @@ impl Now {
 
 impl Maker {
     /// For the study at this place, in its latest sitting.
-    pub fn of(place: &Place) -> Maker {
+    pub fn of(place: &StudyDirectory) -> Maker {
         let plan = &place.plan;
         Maker {
             sitting: place.about.sittings,

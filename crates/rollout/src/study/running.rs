@@ -11,21 +11,21 @@ use kernel::{SteeringCounts, since_boot};
 use linux::command::Init;
 use units::{Bytes, Duration};
 
-use super::assigner::{Assigner, Heard};
+use super::arm_checks::ArmChecks;
+use super::assigner::{Assigner, Events};
 use super::calendar::Calendar;
 use super::columns::{Recorded, write};
 use super::data::seen;
+use super::directory::{Missing, StudyDirectory};
 use super::error::StudyError;
 use super::group::ControlGroup;
 use super::lock::{Claim, Held};
 use super::lookup::Lookup;
-use super::noted::Noted;
 use super::object::ObjectRow;
-use super::place::{Missing, Place};
+use super::problems::Problems;
 use super::program::Program;
 use super::route::{self, Routed};
 use super::row::{Maker, Now, Row};
-use super::told::Told;
 use crate::controllers::offered;
 use crate::interfaces;
 use fleet::Moment;
@@ -61,7 +61,7 @@ pub struct Finished {
 
 /// A running study. Its connections get arms as long as this lives and `step` is called.
 pub struct Study {
-    place: Place,
+    place: StudyDirectory,
     /// The lock against a second process that runs the study.
     _held: Held,
     assigner: Box<dyn Assigner>,
@@ -77,13 +77,13 @@ pub struct Study {
     looked: Duration,
     guarded: Duration,
     saved: Duration,
-    told: Told,
+    told: Problems,
     /// Problems of the beginning that have not been reported yet.
     begun: Vec<String>,
     /// The data that was missing before this sitting, or could not be read in it.
     missing: Missing,
     calendar: Calendar,
-    noted: Noted,
+    noted: ArmChecks,
 }
 
 impl std::fmt::Debug for Study {
@@ -140,7 +140,7 @@ impl Study {
     ///
     /// The machine lacks something.
     pub fn begin(
-        mut place: Place,
+        mut place: StudyDirectory,
         keep: Bytes,
         lookup: Lookup,
         undo: &Init,
@@ -173,17 +173,17 @@ impl Study {
             // The guards are checked at once: the data of earlier sittings may be enough for them.
             guarded: Duration::ZERO,
             saved: now,
-            told: Told::default(),
+            told: Problems::default(),
             begun: left_out.iter().map(ToString::to_string).collect(),
             missing: place.about.missing,
             calendar: Calendar::default(),
-            noted: Noted::default(),
+            noted: ArmChecks::default(),
             place,
         })
     }
 
     /// The study's directory, plan and state.
-    pub fn place(&self) -> &Place {
+    pub fn place(&self) -> &StudyDirectory {
         &self.place
     }
 
@@ -265,7 +265,7 @@ impl Study {
     /// Takes in connections that have ended, and returns the objects.
     fn take(
         &mut self,
-        heard: Heard,
+        heard: Events,
         rows: &mut Vec<Row>,
         troubles: &mut Vec<String>,
     ) -> Vec<ObjectRow> {
@@ -376,7 +376,7 @@ impl Study {
 
 /// The files of connections and objects.
 pub(super) fn files_of(
-    place: &Place,
+    place: &StudyDirectory,
     keep: Bytes,
 ) -> Result<(Files<Row>, Files<ObjectRow>), StudyError> {
     let half = Bytes::new(keep.get() / 2);
@@ -401,7 +401,7 @@ pub(super) fn missing_of(files: &Files<Row>, objects: &Files<ObjectRow>) -> Miss
 
 /// Begins to assign arms to new connections. `boot` is the machine's boot time, since 1970.
 fn assign(
-    place: &Place,
+    place: &StudyDirectory,
     boot: Duration,
     now: Duration,
     undo: &Init,

@@ -2,10 +2,10 @@
 
 #[cfg(any(test, feature = "load"))]
 use kernel::SteeringCounts;
-use kernel::{EndedConnection, Error, ToldObject};
+use kernel::{EndedConnection, Error, ReportedObject};
 
+use super::directory::Missing;
 use super::group::GroupError;
-use super::place::Missing;
 
 /// A reason why the program cannot be attached.
 #[derive(Debug, thiserror::Error)]
@@ -24,7 +24,7 @@ pub(crate) struct Tended {
     /// The connections that have ended.
     pub ended: Vec<EndedConnection>,
     /// The objects that are complete, or were cut short.
-    pub objects: Vec<ToldObject>,
+    pub objects: Vec<ReportedObject>,
     /// The connections and objects that could not be read.
     pub missing: Missing,
     /// True if the program was attached again.

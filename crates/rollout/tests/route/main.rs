@@ -18,7 +18,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use experiment::Plan;
 use linux::command::Init;
 use linux::routing::TABLE;
-use rollout::study::{Lookup, Place, Step, Study, read, stop_routes};
+use rollout::study::{Lookup, Step, Study, StudyDirectory, read, stop_routes};
 use rustix::process::{Pid, Signal, kill_process};
 use units::Bytes;
 
@@ -39,7 +39,8 @@ fn runs_a_study() {
     };
     let text = fs::read_to_string(directory.join("given.toml")).expect("a plan");
     let plan = Plan::parse(&text).expect("a plan that makes sense");
-    let place = Place::make(&directory.join("data"), &text, &plan, now()).expect("a place");
+    let place =
+        StudyDirectory::make(&directory.join("data"), &text, &plan, now()).expect("a place");
     let arguments = ["--ignored", "--exact", "undoes_a_study", "--nocapture"];
     let undo = Init {
         program: "/proc/self/exe".into(),
@@ -127,10 +128,10 @@ fn write_plan(path: &Path, world: &World, except: &str) {
 fn wanted(path: &Path, world: &World, others: &[usize]) -> Vec<String> {
     let data = path.join("data");
     wait_until("it begins", || {
-        Place::find(&data).map_err(|error| error.to_string())?;
+        StudyDirectory::find(&data).map_err(|error| error.to_string())?;
         Ok(())
     });
-    let place = Place::find(&data).expect("a place");
+    let place = StudyDirectory::find(&data).expect("a place");
     let (key, shares) = (place.key(), place.plan.shares());
     let default = kernel::default().expect("a default");
     let name = |(number, &client)| {

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use experiment::policy::Policy;
 use rollout::steer::{self, Stopped};
-use rollout::study::{Place, PlaceError};
+use rollout::study::{StudyDirectory, StudyDirectoryError};
 use rustix::process::Signal;
 
 use crate::group::Group;
@@ -76,7 +76,7 @@ impl World<'_> {
     fn arms(&self) -> Vec<String> {
         let begin = Instant::now();
         let place = loop {
-            match Place::find(&self.path().join("data")) {
+            match StudyDirectory::find(&self.path().join("data")) {
                 Ok(place) => break place,
                 Err(error) => assert!(begin.elapsed() < TIMEOUT, "{error}"),
             }
@@ -149,7 +149,7 @@ fn killed(world: &World<'_>) {
         let is_known =
             |name: &String| ["cubic", "reno", world.default[0].as_str()].contains(&name.as_str());
         assert!(found.iter().all(is_known), "{found:?}");
-        match Place::find(&data) {
+        match StudyDirectory::find(&data) {
             Ok(_) => {
                 drop(
                     rollout::study::read(
@@ -161,7 +161,7 @@ fn killed(world: &World<'_>) {
                 );
             }
             // The process was killed before the study had begun.
-            Err(PlaceError::None { .. }) => {}
+            Err(StudyDirectoryError::None { .. }) => {}
             Err(error) => panic!("{error}"),
         }
     }

@@ -7,7 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use experiment::Decision;
-use rollout::study::{Lookup, Place, read};
+use rollout::study::{Lookup, StudyDirectory, read};
 
 use crate::group::Group;
 use crate::process::Running;
@@ -58,11 +58,11 @@ fn locked(group: &Group) {
     }
     let data = path.join("data");
     let begin = Instant::now();
-    while Place::find(&data).expect("a study").is_running() {
+    while StudyDirectory::find(&data).expect("a study").is_running() {
         assert!(begin.elapsed() < TIMEOUT, "it goes on");
         thread::sleep(Duration::from_millis(100));
     }
-    let [first, other] = Place::find(&data).expect("a study").about.in_force[..] else {
+    let [first, other] = StudyDirectory::find(&data).expect("a study").about.in_force[..] else {
         panic!("two arms");
     };
     assert!(first.known > 0 && first.others == 0, "{first:?}");

@@ -31,7 +31,7 @@ use linux::command::Init;
 use linux::diag::{Diag, Filter};
 use linux::{Network, NetworkConfig};
 use nix::sched::{CloneFlags, unshare};
-use rollout::study::{Log, Lookup, Place, Step, Study};
+use rollout::study::{Log, Lookup, Step, Study, StudyDirectory};
 use rustix::process::Signal;
 use socket2::{Domain, Socket, Type};
 use units::Bytes;
@@ -54,7 +54,8 @@ fn runs_a_study() {
     };
     let text = fs::read_to_string(directory.join("given.toml")).expect("a plan");
     let plan = Plan::parse(&text).expect("a plan that makes sense");
-    let place = Place::make(&directory.join("data"), &text, &plan, now()).expect("a place");
+    let place =
+        StudyDirectory::make(&directory.join("data"), &text, &plan, now()).expect("a place");
     let lookup = Lookup::default();
     let study = Study::begin(
         place,
@@ -157,7 +158,7 @@ fn wait_until(what: &str, from: &[IpAddr], wanted: &[String]) {
 }
 
 /// The drawn arms of these addresses.
-fn drawn(place: &Place, from: &[IpAddr]) -> Vec<usize> {
+fn drawn(place: &StudyDirectory, from: &[IpAddr]) -> Vec<usize> {
     let (key, shares) = (place.key(), place.plan.shares());
     assert_eq!(place.plan.unit, Unit::Prefix { v4: 24, v6: 48 });
     from.iter()
@@ -253,7 +254,7 @@ fn study(group: &Group) {
     let data = path.join("data");
     let begin = Instant::now();
     let place = loop {
-        match Place::find(&data) {
+        match StudyDirectory::find(&data) {
             Ok(place) => break place,
             Err(error) => assert!(begin.elapsed() < TIMEOUT, "{error}"),
         }
@@ -312,7 +313,7 @@ fn study(group: &Group) {
     drop(running);
     wait_until("killed", &clients, &before);
     // It was stopped for longer than this, so that its duration was saved after that.
-    let ran = Place::find(&data).expect("a study").about.ran_s;
+    let ran = StudyDirectory::find(&data).expect("a study").about.ran_s;
     assert!(ran > 9.0, "{ran}");
 
     // The draws are the same again, and more data is added.

@@ -8,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use kernel::{Attached, DrawnUnit, Steering, SteeringRule, ToldObject};
+use kernel::{Attached, DrawnUnit, ReportedObject, Steering, SteeringRule};
 
 use crate::group::Group;
 use crate::server::{PORT, wait_for};
@@ -221,7 +221,7 @@ fn left(attached: &Attached) {
 }
 
 /// Waits for the end of the connection. Returns the connection and its objects.
-pub fn ended(attached: &Attached) -> (kernel::EndedConnection, Vec<ToldObject>) {
+pub fn ended(attached: &Attached) -> (kernel::EndedConnection, Vec<ReportedObject>) {
     let begin = Instant::now();
     let mut objects = Vec::new();
     loop {

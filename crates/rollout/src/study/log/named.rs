@@ -49,7 +49,7 @@ pub enum FormatError {
     Twice(&'static str),
     /// No text separates two values.
     #[error("has nothing between ${0} and ${1}, so that nobody can tell them apart")]
-    Together(String, String),
+    NotSeparated(String, String),
     /// The keys of a JSON format are not valid.
     #[error(
         "expected address, port, time, bytes, took, took_ms, took_us or took_ns, and a key, such as port=remote_port, and not \

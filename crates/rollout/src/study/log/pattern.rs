@@ -29,7 +29,10 @@ impl FromStr for Pattern {
         for piece in pieces {
             let (name, behind) = name(piece);
             if let Some(earlier) = earlier.filter(|_| parts.last().is_some_and(is_bare)) {
-                return Err(FormatError::Together(earlier.to_owned(), name.to_owned()));
+                return Err(FormatError::NotSeparated(
+                    earlier.to_owned(),
+                    name.to_owned(),
+                ));
             }
             earlier = Some(name);
             let value = named(name);

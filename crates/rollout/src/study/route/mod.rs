@@ -25,10 +25,10 @@ use linux::command::Init;
 use linux::routing::Routing;
 use units::Duration;
 
-use super::assigner::{Assigner, Heard};
+use super::assigner::{Assigner, Events};
+use super::directory::StudyDirectory;
 use super::holder::Holder;
 use super::lock::{Claim, Held, Refused};
-use super::place::Place;
 use super::row::{Maker, Now, Row};
 use keeper::Keeper;
 use sockets::{Drawing, Sockets};
@@ -129,7 +129,7 @@ fn hold() -> Result<Held, RouteError> {
 
 impl Routed {
     /// Gives the plan's networks their routes.
-    pub fn begin(place: &Place, now: Duration, undo: &Init) -> Result<Routed, RouteError> {
+    pub fn begin(place: &StudyDirectory, now: Duration, undo: &Init) -> Result<Routed, RouteError> {
         let plan = &place.plan;
         let drawing = Drawing::of(place);
         let networks = drawing.members.networks(plan.unit)?.into_iter();
@@ -156,7 +156,7 @@ impl Routed {
 
 impl Assigner for Routed {
     /// Follows changes of the table `main`, and returns the connections that have ended.
-    fn tend(&mut self, maker: &Maker, now: Now) -> Heard {
+    fn tend(&mut self, maker: &Maker, now: Now) -> Events {
         let mut troubles = std::mem::take(&mut self.begun);
         if !self.keeper.as_mut().is_some_and(Keeper::is_there) {
             let again = keeper(&self.undo, &self.held);
@@ -172,10 +172,10 @@ impl Assigner for Routed {
             keeper.renew();
         }
         let ended = self.sockets.ended(maker, now, &mut troubles);
-        Heard {
+        Events {
             ended,
             troubles,
-            ..Heard::default()
+            ..Events::default()
         }
     }
 
@@ -198,17 +198,17 @@ impl Assigner for Routed {
     }
 
     /// Removes the rules and routes.
-    fn end(&mut self, maker: &Maker, now: Now) -> Heard {
+    fn end(&mut self, maker: &Maker, now: Now) -> Events {
         let mut troubles = Vec::new();
         let ended = self.sockets.ended(maker, now, &mut troubles);
         // If this fails, the keeper process tries it again.
         let removed = self.table.remove();
         troubles.extend(removed.err().map(|error| error.to_string()));
         self.keeper = None;
-        Heard {
+        Events {
             ended,
             troubles,
-            ..Heard::default()
+            ..Events::default()
         }
     }
 }

@@ -9,7 +9,7 @@ use linux::Error;
 use linux::diag::{Diag, EndedSocket, Ends, Filter, TcpState};
 use units::Duration;
 
-use crate::study::place::Place;
+use crate::study::directory::StudyDirectory;
 use crate::study::row::{Maker, Now, Row};
 
 /// Decides which connections take part, and draws their arms. This does in user space what the BPF program does in the
@@ -24,7 +24,7 @@ pub(super) struct Drawing {
 }
 
 impl Drawing {
-    pub fn of(place: &Place) -> Drawing {
+    pub fn of(place: &StudyDirectory) -> Drawing {
         let plan = &place.plan;
         Drawing {
             members: Members::of(plan),
@@ -81,7 +81,7 @@ fn has(ports: &[Ports], port: u16) -> bool {
 }
 
 /// The state of an open connection.
-struct Known {
+struct OpenConnection {
     /// The earliest time at which it may have been set up. Nothing if it was, or may have been, set up before the
     /// routes were in place.
     set_up: Option<Duration>,
@@ -94,7 +94,7 @@ pub(super) struct Sockets {
     drawing: Drawing,
     diag: Diag,
     ends: Ends,
-    known: HashMap<u64, Known>,
+    known: HashMap<u64, OpenConnection>,
     look: u64,
     /// The time of the last look.
     looked: Duration,
@@ -108,7 +108,7 @@ impl Sockets {
         let (mut diag, mut known) = (Diag::open_here()?, HashMap::new());
         diag.sockets(&Filter::default(), |socket| {
             if drawing.steered(socket.local, socket.remote, now).is_some() {
-                let before = Known {
+                let before = OpenConnection {
                     set_up: None,
                     look: 0,
                 };
@@ -142,8 +142,8 @@ impl Sockets {
                 return;
             };
             match self.known.remove(&socket.cookie) {
-                Some(Known { set_up: None, .. }) => return,
-                Some(Known {
+                Some(OpenConnection { set_up: None, .. }) => return,
+                Some(OpenConnection {
                     set_up: Some(set_up),
                     ..
                 }) => steered.set_up = set_up,
@@ -180,7 +180,7 @@ impl Sockets {
             };
             let known = self.known.entry(socket.cookie).or_insert_with(|| {
                 self.count += 1;
-                Known {
+                OpenConnection {
                     set_up: Some(last),
                     look,
                 }

@@ -171,7 +171,7 @@ impl EndedConnection {
 /// A part of a connection's data: from a moment at which nothing was outstanding until the next such moment, after
 /// which new data was requested or came after a pause. `struct object` of `bpf/steer/follow.h`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ToldObject {
+pub struct ReportedObject {
     /// The socket's number (`SO_COOKIE`).
     pub cookie: u64,
     /// The rule, arm and addresses of its connection.
@@ -192,16 +192,16 @@ pub struct ToldObject {
     pub is_whole: bool,
 }
 
-impl ToldObject {
+impl ReportedObject {
     /// Reads the program's report. `None` if it is too short.
-    pub fn parse(bytes: &[u8]) -> Option<ToldObject> {
+    pub fn parse(bytes: &[u8]) -> Option<ReportedObject> {
         let words = words(bytes);
         let (&cookie, rest) = words.split_first()?;
         let steered = SteeredConnection::of(rest)?;
         let &[number, begun, busy, bytes, packets, resent, is_whole] = rest.get(WORDS..)? else {
             return None;
         };
-        Some(ToldObject {
+        Some(ReportedObject {
             cookie,
             steered,
             number,
@@ -296,7 +296,7 @@ mod tests {
             .iter()
             .flat_map(|word: &u64| word.to_ne_bytes())
             .collect();
-        let object = ToldObject::parse(&bytes).unwrap();
+        let object = ReportedObject::parse(&bytes).unwrap();
         assert_eq!(
             (object.cookie, object.steered.arm, object.number),
             (4, 1, 2)
@@ -307,7 +307,7 @@ mod tests {
             (9000, 1, true)
         );
         for length in 0..bytes.len() {
-            assert_eq!(ToldObject::parse(&bytes[..length]), None);
+            assert_eq!(ReportedObject::parse(&bytes[..length]), None);
         }
     }
 }

@@ -9,9 +9,9 @@ use super::row::Row;
 /// Of each open connection whose controller is known: whether it was its arm's at the last look. A program may choose
 /// another one at any time.
 #[derive(Debug, Default)]
-pub(super) struct Noted(HashMap<u64, bool>);
+pub(super) struct ArmChecks(HashMap<u64, bool>);
 
-impl Noted {
+impl ArmChecks {
     /// Takes in all connections that are open.
     pub fn open<'r>(&mut self, rows: impl Iterator<Item = &'r Row>, arms: &mut [InForce]) {
         // Connections that are gone are forgotten.
@@ -50,7 +50,7 @@ mod tests {
 
     #[test]
     fn a_connection_counts_once_and_what_changes_later_is_seen() {
-        let (mut noted, mut arms) = (Noted::default(), [InForce::default()]);
+        let (mut noted, mut arms) = (ArmChecks::default(), [InForce::default()]);
         let rows = |controller| [1, 2, 3].map(|connection| row(connection, controller));
         for (controller, others) in [
             (Some("bbr"), 0),

@@ -12,14 +12,14 @@ const MAX_PROBLEMS: usize = 64;
 
 /// The problems that were reported.
 #[derive(Debug, Default)]
-pub(crate) struct Told {
+pub(crate) struct Problems {
     /// The problems, and when each occurred last.
     known: Vec<(String, Instant)>,
     /// The times of the reports.
     times: VecDeque<Instant>,
 }
 
-impl Told {
+impl Problems {
     /// The problems that have to be reported.
     pub fn news(&mut self, troubles: Vec<String>, now: Instant) -> Vec<String> {
         let is_forgotten = |last: &Instant| now.saturating_duration_since(*last) >= REPORT_INTERVAL;
@@ -53,7 +53,7 @@ mod tests {
 
     #[test]
     fn what_comes_again_and_again_is_told_once() {
-        let mut told = Told::default();
+        let mut told = Problems::default();
         let begin = Instant::now();
         let mut news = |seconds: u64| {
             let now = begin + Duration::from_secs(seconds);
@@ -65,7 +65,7 @@ mod tests {
 
     #[test]
     fn what_was_over_is_told_again_but_not_without_end() {
-        let mut told = Told::default();
+        let mut told = Problems::default();
         let begin = Instant::now();
         // Each second, the group goes and comes back.
         let mut count = |second: u64| {
