@@ -1,5 +1,5 @@
-//! Checks that the arms have the planned shares of units, and that the units of all arms have equally many connections. If
-//! not, some cause selects the connections, and the data cannot be trusted.
+//! Checks that the arms have the planned shares of units, and that the units of all arms have equally many connections.
+//! If not, some cause selects the connections, and the data cannot be trusted.
 
 use serde::Serialize;
 use statrs::distribution::{ChiSquared, ContinuousCDF};
@@ -22,14 +22,14 @@ pub struct Balance {
     pub p: f64,
     /// The number of connections of each arm.
     pub connections: Vec<u64>,
-    /// The p-value of a difference between two arms in connections per unit. With several arms: the least p-value against
-    /// the first arm, times the number of comparisons. `None` with too few units.
+    /// The p-value of a difference between two arms in connections per unit. With several arms: the least p-value
+    /// against the first arm, times the number of comparisons. `None` with too few units.
     pub p_connections: Option<f64>,
 }
 
 impl Balance {
-    /// The balance of the arms, each given by the numbers of connections of its units. `None` without units. A unit with
-    /// only objects has 0 connections.
+    /// The balance of the arms, each given by the numbers of connections of its units. `None` without units. A unit
+    /// with only objects has 0 connections.
     pub fn of<I: Iterator<Item = u64>>(
         arms: impl Iterator<Item = I>,
         shares: &[f64],

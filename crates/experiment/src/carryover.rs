@@ -105,7 +105,8 @@ pub struct SinceBin {
     pub to_s: f64,
     /// True if it is evaluated, or part of the washout.
     pub is_evaluated: bool,
-    /// In slots after a slot of another arm: the share of the time of objects that belongs to connections of other arms.
+    /// In slots after a slot of another arm: the share of the time of objects that belongs to connections of other
+    /// arms.
     pub of_others: Option<f64>,
     /// The values of each arm.
     pub arms: Vec<ArmSince>,
@@ -362,8 +363,8 @@ mod tests {
         }
     }
 
-    /// Objects of 4 MB each second, over 600 slots. For 4 s after a slot of another arm, they take twice as long. Each slot
-    /// also begins an object 7 s before its end, which lasts until 3 s after it.
+    /// Objects of 4 MB each second, over 600 slots. For 4 s after a slot of another arm, they take twice as long. Each
+    /// slot also begins an object 7 s before its end, which lasts until 3 s after it.
     fn study() -> Carryover {
         let plan = Plan::parse(PLAN).unwrap();
         let mut carryover = Carryover::new(&plan).unwrap();
@@ -394,7 +395,7 @@ mod tests {
             let of = object(unit, arm, 4_000_000, Duration::from_millis(millis));
             let when = when(set_up, set_up % 100.0 >= 10.0);
             carryover.add(&of, &when);
-            // A clock that was set: this connection is not where its arm was in force, or not where it says.
+            // A clock was set: the connection is evaluated though it should not be, or the reverse.
             let moved = When {
                 is_evaluated: !when.is_evaluated,
                 ..when

@@ -22,7 +22,8 @@ const SLOW: f64 = 0.05;
 /// The seed of the bootstrap, so that the same data give the same interval.
 const SEED: u64 = 19;
 
-/// The upper ends of the classes of connections by their share of retransmitted packets. One more class is above the last.
+/// The upper ends of the classes of connections by their share of retransmitted packets. One more class is above the
+/// last.
 const CLASSES: [f64; 3] = [0.0, 0.01, 0.05];
 
 /// The measures that groups are compared in: first the one that policies improve, then those that they may harm.
@@ -232,7 +233,7 @@ impl Gathered {
         }
     }
 
-    /// Says how far the study is. Unless it is over, anytime-valid results are needed.
+    /// Sets the progress of the study. Unless it is over, the results are anytime-valid.
     pub fn reached(&mut self, reach: Reach) {
         self.reach = reach;
     }
@@ -246,12 +247,12 @@ impl Gathered {
         self.reach == Reach::Over
     }
 
-    /// Says what is missing of the recorded data. The verdict repeats it.
+    /// Sets the gaps in the recorded data, in words. The verdict repeats them.
     pub fn lacks(&mut self, what: String) {
         self.lacking = Some(what);
     }
 
-    /// Says whether a connection of an arm had the arm's controller, if that is known.
+    /// Counts a connection of an arm with a known controller by whether it was the arm's.
     pub fn note(&mut self, arm: usize, is_in_force: bool) {
         if let Some(force) = self.in_force.get_mut(arm) {
             force.note(is_in_force);

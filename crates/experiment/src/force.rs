@@ -1,8 +1,8 @@
 //! Checks that an arm was in force: that its connections had its controller.
 //!
-//! The kernel refuses a controller that is not loaded, and any for a connection whose route is locked to one (`congctl lock`
-//! of ip-route(8)). A program may also choose a controller for its connections itself. Such connections still count in their
-//! arm, because only the draw may decide. So an arm that is not in force looks like the first one.
+//! The kernel refuses a controller that is not loaded, and any for a connection whose route is locked to one (`congctl
+//! lock` of ip-route(8)). A program may also choose a controller for its connections itself. Such connections still
+//! count in their arm, because only the draw may decide. So an arm that is not in force looks like the first one.
 
 use serde::{Deserialize, Serialize};
 
@@ -38,7 +38,7 @@ impl InForce {
         }
     }
 
-    /// Takes in that a connection that was counted has its arm's controller again, or has it no more. It is then the latest one.
+    /// Updates a counted connection that has its arm's controller again, or has lost it. It is then the latest one.
     pub fn change(&mut self, is_in_force: bool) {
         self.known = self.known.saturating_sub(1);
         self.others = self.others.saturating_sub(u64::from(is_in_force));

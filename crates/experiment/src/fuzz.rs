@@ -1,5 +1,5 @@
-//! Checks for the fuzz targets: properties that hold for any text given as a policy or a plan. `fuzz/fuzz_targets` and the
-//! tests below call them.
+//! Checks for the fuzz targets: properties that hold for any text given as a policy or a plan. `fuzz/fuzz_targets` and
+//! the tests below call them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;

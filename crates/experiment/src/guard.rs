@@ -18,8 +18,8 @@ impl Guard {
     }
 }
 
-/// The first broken guard, in words. The intervals are corrected for the number of arms, so that a study with several arms
-/// is no more likely to stop by a false alarm.
+/// The first broken guard, in words. The intervals are corrected for the number of arms, so that a study with several
+/// arms is no more likely to stop by a false alarm.
 pub fn broken(plan: &Plan, measured: &Measured) -> Option<String> {
     let names = plan.names();
     (1..names.len()).find_map(|arm| {

@@ -1,5 +1,5 @@
-//! Changes of completion times by size, from the fastest to the slowest. They are kept in bounded memory, so they have no
-//! intervals.
+//! Changes of completion times by size, from the fastest to the slowest. They are kept in bounded memory, so they have
+//! no intervals.
 
 use serde::Serialize;
 

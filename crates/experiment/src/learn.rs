@@ -26,8 +26,8 @@ const EXPLORE_THOUSANDTHS: u64 = 20;
 const MIN_EXPLORE_THOUSANDTHS: u64 = 5;
 
 /// The maximum cost of exploring, as a share of the mean time of objects, in thousandths. An object of a network that
-/// explores takes longer by the gain that the network goes without. For a gain above 200 %, [`MIN_EXPLORE_THOUSANDTHS`] costs
-/// more: half a per cent of the gain.
+/// explores takes longer by the gain that the network goes without. For a gain above 200 %, [`MIN_EXPLORE_THOUSANDTHS`]
+/// costs more: half a per cent of the gain.
 const MAX_COST_THOUSANDTHS: f64 = 10.0;
 
 /// The name of the rule for all other connections.
@@ -82,7 +82,8 @@ impl RuleScope {
         })
     }
 
-    /// The places that share a rule, if their controller is the same: all of a kind. Each class of RTTs has its own rule.
+    /// The places that share a rule, if their controller is the same: all of a kind. Each class of RTTs has its own
+    /// rule.
     fn rule(&self) -> (u8, Option<RttClass>) {
         match self {
             RuleScope::Network(..) => (0, None),
@@ -109,8 +110,8 @@ impl RuleScope {
 /// A group that a rule will hold for.
 struct Learned<'f> {
     arm: &'f str,
-    /// The observed advantage of its controller over that of the remaining connections. The largest of many advantages is
-    /// partly chance.
+    /// The observed advantage of its controller over that of the remaining connections. The largest of many advantages
+    /// is partly chance.
     better: f64,
     /// The lower end of the interval that is corrected for the selection.
     expect: f64,
@@ -415,11 +416,12 @@ fn summary(groups: &[(&RuleScope, &Learned<'_>)]) -> String {
     text
 }
 
-/// The groups in which another controller than that of the remaining connections is significantly better, or was so before.
-/// If several controllers are, the one with the greatest expectation is taken. If the harm is greater than the gain, or nobody has
-/// said which networks a region has, there is no rule, but a line in `without`.
+/// The groups in which another controller than that of the remaining connections is significantly better, or was so
+/// before. If several controllers are, the one with the greatest expectation is taken. If the harm is greater than the
+/// gain, or the networks of a region are unknown, there is no rule, but a line in `without`.
 ///
-/// Classes of RTTs have rules only if no other group has one for this arm, because the clients of a network have similar RTTs.
+/// Classes of RTTs have rules only if no other group has one for this arm, because the clients of a network have
+/// similar RTTs.
 fn learned<'f>(
     plan: &Plan,
     findings: &'f Findings,

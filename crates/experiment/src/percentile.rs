@@ -68,8 +68,8 @@ fn below(random: &mut Xoshiro256PlusPlus, end: usize) -> usize {
     ((u128::from(random.next_u64()) * end as u128) >> 64) as usize
 }
 
-/// The relative difference of the percentile `share` between an arm and the first one, with an interval at this `doubt`. A
-/// connection is given as its unit and a logarithm. `None` with too few units.
+/// The relative difference of the percentile `share` between an arm and the first one, with an interval at this
+/// `doubt`. A connection is given as its unit and a logarithm. `None` with too few units.
 pub fn percentile(
     first: &[(u64, f64)],
     this: &[(u64, f64)],

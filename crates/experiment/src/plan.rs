@@ -1,4 +1,5 @@
-//! PLAN.toml: which connections take part, with which arms, how they are randomised, for how long, and when to stop early.
+//! PLAN.toml: which connections take part, with which arms, how they are randomised, for how long, and when to stop
+//! early.
 
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
@@ -27,8 +28,8 @@ pub const CONTROLLER_NAME_BYTES: usize = 16;
 /// The maximum length of an arm's name in characters.
 const MAX_NAME_CHARS: usize = 32;
 
-/// The default washout is one part in this many of a slot. The other arm's queues are gone within seconds. Connections of
-/// the other arm that last longer must be short compared with the slot.
+/// The default washout is one part in this many of a slot. The other arm's queues are gone within seconds. Connections
+/// of the other arm that last longer must be short compared with the slot.
 const SLOT_PER_WASHOUT: u64 = 10;
 
 /// A randomised experiment.
@@ -44,8 +45,8 @@ pub struct Plan {
     pub connections: Connections,
     /// `unit`, `prefix_v4`, `prefix_v6`, `slot`: the unit of randomisation.
     pub unit: Unit,
-    /// `washout`: the time at the beginning of each slot that is not evaluated, because the other arm's queues are still
-    /// there.
+    /// `washout`: the time at the beginning of each slot that is not evaluated, because the other arm's queues are
+    /// still there.
     pub washout: Duration,
     /// `duration`: the duration of the study.
     pub duration: Duration,
@@ -476,7 +477,8 @@ impl Plan {
         self.join || matches!(self.address, Kept::Full | Kept::Hashed)
     }
 
-    /// True if a connection that was set up at this time, since 1970, is evaluated. It is not in the washout of its slot.
+    /// True if a connection that was set up at this time, since 1970, is evaluated. It is not in the washout of its
+    /// slot.
     pub fn is_evaluated(&self, set_up: Duration) -> bool {
         match self.unit {
             Unit::Slot(slot) => {

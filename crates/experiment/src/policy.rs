@@ -29,16 +29,16 @@ pub const MAX_NETWORKS: usize = 2_000_000;
 const V4: u8 = 24;
 const V6: u8 = 48;
 
-/// Neighbours explore together for one turn, then other networks do. So each network has its turn, and many networks test a
-/// rule even if a policy has few.
+/// Neighbours explore together for one turn, then other networks do. So each network has its turn, and many networks
+/// test a rule even if a policy has few.
 const UNIT: Unit = Unit::PrefixInSlot {
     v4: V4,
     v6: V6,
     slot: TURN,
 };
 
-/// The length of a turn. It is long compared with most connections, so that neighbours seldom have different controllers.
-/// It is short compared with the time in which a stale rule is to be found.
+/// The length of a turn. It is long compared with most connections, so that neighbours seldom have different
+/// controllers. It is short compared with the time in which a stale rule is to be found.
 pub const TURN: Duration = Duration::from_secs(600);
 
 /// A policy: rules that assign controllers to the connections of a control group.
@@ -104,7 +104,8 @@ pub struct Rule {
     /// `expect`: the expected advantage of its controller over the others. The rule is stale if less than half of it is
     /// left.
     pub expect: Option<Ratio>,
-    /// `explore`: the share of its client networks that explore, instead of the policy's. With 0, the rule does not explore.
+    /// `explore`: the share of its client networks that explore, instead of the policy's. With 0, the rule does not
+    /// explore.
     #[serde(default, deserialize_with = "some_share")]
     pub explore: Option<Ratio>,
 }
@@ -288,7 +289,7 @@ impl Rule {
     }
 }
 
-/// The properties of a connection that rules look at.
+/// The properties of a connection that rules test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Connection {
     /// The address of the other side.
@@ -332,8 +333,8 @@ impl Policy {
         })
     }
 
-    /// The control group in a policy's text, even if the rest of the text is invalid. `None` if the text has no rules, as
-    /// that of a study's plan.
+    /// The control group in a policy's text, even if the rest of the text is invalid. `None` if the text has no rules,
+    /// as that of a study's plan.
     pub fn group_in(text: &str) -> Option<PathBuf> {
         #[derive(Deserialize)]
         struct Group {
@@ -415,8 +416,8 @@ impl Policy {
         self.rules.iter().map(Rule::controller).collect()
     }
 
-    /// The share of a rule's client networks that explore. Without a share of its own, it is none for private networks, and
-    /// the policy's for others.
+    /// The share of a rule's client networks that explore. Without a share of its own, it is none for private networks,
+    /// and the policy's for others.
     pub fn explored(&self, rule: &Rule) -> Ratio {
         let other = if rule.is_inside() {
             Ratio::ZERO
@@ -461,8 +462,8 @@ impl Policy {
         (names, Shares::of(&parts))
     }
 
-    /// Each network that a rule names, in order, with a bit for each rule that holds there. Also the bits of the rules that
-    /// hold everywhere. Lookups use the most specific network, so a network has the bits of those around it.
+    /// Each network that a rule names, in order, with a bit for each rule that holds there. Also the bits of the rules
+    /// that hold everywhere. Lookups use the most specific network, so a network has the bits of those around it.
     pub fn networks(&self) -> (Vec<(Prefix, u64)>, u64) {
         let mut everywhere = 0;
         let count = self.rules.iter().map(|rule| rule.prefix.len()).sum();

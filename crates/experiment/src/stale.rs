@@ -1,11 +1,11 @@
 //! Checks whether the rules of a policy still hold, by the client networks that explore other controllers.
 //!
-//! The objects of a rule over 3 MB are collected in windows. A connection whose objects are unknown counts as one object. A
-//! rule is in doubt if its own controller's advantage is certainly below half of what was expected. If nothing was
-//! expected, a rule is in doubt if another controller is certainly better. "Certainly" refers to the anytime-valid
-//! interval, so one may look as soon as there are enough explorers. New windows begin at regular distances, beside the
-//! present ones. So old data do not hide a change for long. A doubt ends all windows, and new ones begin. If these doubt
-//! the rule for the same controller again, the rule is stale.
+//! The objects of a rule over 3 MB are collected in windows. A connection whose objects are unknown counts as one
+//! object. A rule is in doubt if its own controller's advantage is certainly below half of what was expected. If
+//! nothing was expected, a rule is in doubt if another controller is certainly better. "Certainly" refers to the
+//! anytime-valid interval, so one may look as soon as there are enough explorers. New windows begin at regular
+//! distances, beside the present ones. So old data do not hide a change for long. A doubt ends all windows, and new
+//! ones begin. If these doubt the rule for the same controller again, the rule is stale.
 
 use std::collections::VecDeque;
 
@@ -213,8 +213,8 @@ mod tests {
             }
         }
 
-        /// The number of connections over 3 MB from the change until the rule is stale; negative before the change. `None`
-        /// if it is not stale within `limit` connections after the change.
+        /// The number of connections over 3 MB from the change until the rule is stale; negative before the change.
+        /// `None` if it is not stale within `limit` connections after the change.
         fn taken_back(&self, seed: u64, limit: u64) -> Option<i64> {
             let (first, before) = self.first;
             let expect = self.expect;
@@ -351,8 +351,8 @@ mod tests {
     }
 
     impl Stream {
-        /// Adds this many connections. Explorers' throughput is `by` times the others'. Returns whether one of them made
-        /// the rule stale.
+        /// Adds this many connections. Explorers' throughput is `by` times the others'. Returns whether one of them
+        /// made the rule stale.
         fn go(&mut self, connections: u64, by: u64) -> bool {
             (0..connections).any(|_| {
                 self.number += 1;

@@ -2,9 +2,9 @@
 //! difference between controllers.
 //!
 //! A group is known before a client's unit gets its arm: its network, its operator, its region, the RTT of its first
-//! handshake. So the groups are the same with each arm, and each stratum is an experiment of its own. What is known only
-//! afterwards, such as losses, is an effect of the arm. A comparison within classes of it would be biased, however large
-//! the study is (Rosenbaum, 1984), so no stratum is made of it.
+//! handshake. So the groups are the same with each arm, and each stratum is an experiment of its own. What is known
+//! only afterwards, such as losses, is an effect of the arm. A comparison within classes of it would be biased, however
+//! large the study is (Rosenbaum, 1984), so no stratum is made of it.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -57,9 +57,9 @@ impl Cells {
 
     /// The strata for the comparison of two arms in a measure, given the cells of each unit of both arms.
     ///
-    /// Each cell belongs to the smallest of its groups that has [`MIN_UNITS`] units of both arms, without the units that
-    /// already belong to a smaller group. The cells without such a group are one stratum. If this one is too small, it
-    /// joins the smallest of the others. So the numbers of units decide, and no result.
+    /// Each cell belongs to the smallest of its groups that has [`MIN_UNITS`] units of both arms, without the units
+    /// that already belong to a smaller group. The cells without such a group are one stratum. If this one is too
+    /// small, it joins the smallest of the others. So the numbers of units decide, and no result.
     pub(crate) fn strata(&self, arms: [impl Iterator<Item = (u32, u32)> + Clone; 2]) -> Strata {
         let mut of = vec![None; self.groups.len()];
         let mut sizes = Vec::new();

@@ -43,8 +43,8 @@ impl Part {
 
 /// A study over its calendar time.
 ///
-/// The width of the bins grows such that there are never more than [`MAX_BINS`]. Times without observations take no bin, so a
-/// clock that was wrong for a moment does no harm.
+/// The width of the bins grows such that there are never more than [`MAX_BINS`]. Times without observations take no
+/// bin, so a clock that was wrong for a moment does no harm.
 #[derive(Debug, Clone)]
 pub struct Timeline {
     arms: usize,
@@ -135,7 +135,7 @@ impl Timeline {
         }
     }
 
-    /// At most so many bins.
+    /// The bins, merged to at most `most`.
     pub fn bins(&self, most: usize) -> Bins {
         let mut wide = self.clone();
         wide.widen(most);

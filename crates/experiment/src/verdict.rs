@@ -35,7 +35,8 @@ pub enum Decision {
     TakeForSome(String),
     /// This arm is better in throughput, and significantly worse in nothing.
     Take(String),
-    /// This arm is better in throughput, and significantly worse in another measure. The choice depends on what matters.
+    /// This arm is better in throughput, and significantly worse in another measure. The choice depends on what
+    /// matters.
     Weigh(String),
 }
 
@@ -53,8 +54,9 @@ impl fmt::Display for Decision {
     }
 }
 
-/// The verdict, as a word and as a paragraph. `force` says of each arm whether it was in force. `noun` is what sizes and times were observed on. A study that has not run
-/// for its planned duration is judged by the anytime-valid intervals.
+/// The verdict, as a word and as a paragraph. `force` has the counts of each arm in force. `noun` names the units that
+/// sizes and times were observed on. A study that has not run for its planned duration is judged by the anytime-valid
+/// intervals.
 pub fn of(
     balance: Option<&Balance>,
     force: &[(&str, &InForce)],
@@ -105,8 +107,8 @@ pub fn of(
     let mut parts = Vec::new();
     for comparison in comparisons {
         let (one, text) = compare(comparison, noun, is_over);
-        // An arm to choose beats none, and one without harm beats one with harm. Among several, the one with the greatest
-        // lower bound of its gain is taken.
+        // An arm to choose beats none, and one without harm beats one with harm. Among several, the one with the
+        // greatest lower bound of its gain is taken.
         let certain = certain(comparison, is_over);
         let [rank, best] = [&one, &decision].map(rank);
         if rank > best || rank == best && certain > most {
@@ -249,7 +251,7 @@ fn compare(comparison: &Comparison, noun: &str, is_over: bool) -> (Decision, Str
     (decision, text)
 }
 
-/// The other measures that are significantly better, or worse, by at least what is shown.
+/// The other measures that are significantly better, or worse, by at least `MIN_SHOWN_CHANGE`.
 pub(crate) fn told(rows: &[Row], better: bool) -> Vec<String> {
     let others = rows.iter().filter(|row| row.measure != Measure::Throughput);
     let sure = others.filter(|row| row.p_corrected.is_some_and(|p| p < DOUBT));

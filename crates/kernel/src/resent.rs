@@ -43,8 +43,8 @@ impl Resent {
 }
 
 /// The packets with data that a connection resent. The kernel's total also counts SYNs, SYN-ACKs
-/// (`tcp_create_openreq_child`) and FINs. If no bytes were resent, it counts only those. The twin in `bpf/steer/resent.h`
-/// has the same name.
+/// (`tcp_create_openreq_child`) and FINs. If no bytes were resent, it counts only those. The twin in
+/// `bpf/steer/resent.h` has the same name.
 pub fn resent_with_data(total: u64, bytes: u64, sent: u64) -> u64 {
     if bytes == 0 { 0 } else { total.min(sent) }
 }

@@ -67,7 +67,7 @@ pub struct SteeringRule {
     pub resent: Range<u32>,
     /// The names of the interfaces through which data leave. Without any, all interfaces.
     pub interfaces: Vec<String>,
-    /// The size of the smallest object that is reported, in bytes. `None` if its connections' objects and round trips are not
+    /// The minimum size of a reported object, in bytes. `None` if its connections' objects and round trips are not
     /// followed, which costs less.
     pub objects: Option<u64>,
     /// The end of each arm among the draws' upper halves, and its controller.

@@ -202,7 +202,7 @@ fn values_of_the_measures_are_corrected_for_measures_and_arms() {
             .iter()
             .filter_map(|row| Some((row.effect?.p(reach == Reach::Over), row.p_corrected?)))
             .collect();
-        // Connections say nothing of what was cut short.
+        // Connections without objects do not show whether an object was cut short.
         assert_eq!(known.len(), Measure::ALL.len() - 1);
         let least = known
             .iter()

@@ -199,7 +199,8 @@ fn of_several_arms_the_best_one_is_taken_and_not_the_first_one() {
     assert_eq!(findings.decision, Decision::Take("reno".to_owned()));
     let plan = plan_of_three();
     let found = Policy::parse(&policy(&plan, &findings, &Context::default()).unwrap()).unwrap();
-    // In the group where the overall best arm is not the best, the rule has the arm that was neither the first nor taken.
+    // In the group where the overall best arm is not the best, the rule has the arm that was neither the first nor
+    // taken.
     assert_eq!(
         rules(&found),
         [
@@ -555,7 +556,7 @@ fn without_a_rule_for_other_groups_classes_of_rtts_have_rules() {
         gaining.contains("name = \"bbr for AS1") && !gaining.contains("name = \"bbr for RTT"),
         "{gaining}"
     );
-    // A region whose networks nobody has given has no rule.
+    // A region without known networks has no rule.
     let nameless = text(&[far, near, ("region far away", 2.0)]);
     assert!(
         nameless.contains("No rule with bbr for region far away")

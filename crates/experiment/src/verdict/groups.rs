@@ -11,8 +11,8 @@ use crate::harm::Harm;
 /// The maximum number of groups of each kind that the verdict names.
 const MAX_NAMED_GROUPS: usize = 5;
 
-/// The groups of clients in which an arm is significantly better, after the correction for all groups of the table, and by enough
-/// for a rule; in which it is better by less; in which it does more harm than that; in which it is worse; and the others.
+/// The groups of clients by the change of an arm, each significant after the correction for all groups of the table:
+/// better by enough for a rule, better by less, harmed by more than that, or worse. The rest are the others.
 #[derive(Default)]
 pub(super) struct Groups<'r> {
     noun: &'static str,
@@ -24,9 +24,9 @@ pub(super) struct Groups<'r> {
 }
 
 impl<'r> Groups<'r> {
-    /// The groups of one kind: the first of regions, ASs, networks and RTTs of which one is worth a rule, or else the first of
-    /// which there are several and one differs. Without such a kind, there are none. If the arm is better for all clients, a
-    /// single group says nothing more.
+    /// The groups of one kind: the first of regions, ASs, networks and RTTs with a group worth a rule, or else the
+    /// first with several groups of which one differs. Without such a kind, there are none. If the arm is better for
+    /// all clients, a single group adds nothing.
     pub fn of(rival: &'r Rival, is_over: bool, is_better: bool) -> Groups<'r> {
         let known = rival.groups.iter();
         let known = known.filter_map(|row| Some((Group::parse(&row.group)?, row)));

@@ -119,7 +119,7 @@ fn where_groups_differ_they_are_named() {
     assert_eq!(decision, Decision::TakeForSome("bbr".to_owned()));
     let part = "By AS: bbr is faster for AS64502 (+40.0 %); no significant difference for AS64501.";
     assert!(text.contains(part), "{text}");
-    // An RTT for which there is a rule is told before regions for which there is none.
+    // A class of RTTs with a rule is named before regions without one.
     let mut slight = comparison.clone();
     for row in &mut slight.rival.groups {
         if row.group.starts_with("region") {

@@ -2,8 +2,8 @@
 
 use crate::effect::Interval;
 
-/// Changes are shown in tenths of a per cent. A smaller change than this rounds to 0, so it does not count even if it is
-/// significant.
+/// Changes are shown in tenths of a per cent. A smaller change than this rounds to 0, so it does not count even if it
+/// is significant.
 pub(super) const MIN_SHOWN_CHANGE: f64 = 0.000_5;
 
 /// From this factor on, the report shows the factor instead of a percentage.

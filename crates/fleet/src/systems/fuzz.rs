@@ -61,7 +61,8 @@ pub fn lists(bytes: &[u8]) {
 mod tests {
     use super::Systems;
 
-    /// A MaxMind database (<https://maxmind.github.io/MaxMind-DB/>) of one node: 0.0.0.0/1 is of a system, and the rest of none.
+    /// A MaxMind database (<https://maxmind.github.io/MaxMind-DB/>) of one node: 0.0.0.0/1 is of a system, and the rest
+    /// of none.
     fn maxmind() -> Vec<u8> {
         let text = |text: &str| {
             let len = u8::try_from(text.len()).expect("short");

@@ -427,7 +427,8 @@ mod tests {
         assert!(Systems::of(&cut[..cut.len() / 2]).is_err());
     }
 
-    /// A database in MaxMind's format (version 2.0 of its specification), in which half of IPv4 has an entry with this field.
+    /// A database in MaxMind's format (version 2.0 of its specification), in which half of IPv4 has an entry with this
+    /// field.
     fn database(field: &str, value: &[u8]) -> Vec<u8> {
         let text = |text: &str| [&[0x40 | text.len() as u8], text.as_bytes()].concat();
         // A tree of a node: zeros lead to the data's beginning, ones nowhere.

@@ -1,4 +1,5 @@
-//! Tables of networks as text: pyasn's and CAIDA's lines, and tables of MaxMind, IPinfo, iptoasn, DB-IP and IP2Location.
+//! Tables of networks as text: pyasn's and CAIDA's lines, and tables of MaxMind, IPinfo, iptoasn, DB-IP and
+//! IP2Location.
 
 use std::io::BufRead;
 use std::sync::Arc;

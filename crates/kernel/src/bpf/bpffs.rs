@@ -18,7 +18,7 @@ use crate::{Algorithm, Error};
 /// The usual mount point.
 const MOUNT: &str = "/sys/fs/bpf";
 
-/// The lock file of processes that load or unload. Only root can open it, so nobody else can hold the lock.
+/// The lock file of processes that load or unload. Only root can open it, so no other user can hold the lock.
 const LOCK: &str = "/run/fullpipe-kernel.lock";
 
 /// True if the BPF file system is mounted.
@@ -71,8 +71,7 @@ pub(super) fn prepare() -> Result<(), Error> {
 ///
 /// # Errors
 ///
-/// It is not root's alone. A user who may write there can remove a controller, or make a link to the program of somebody
-/// else.
+/// Another user may write to the directory, and could remove a controller, or make a link to a program.
 pub(super) fn is_there() -> Result<bool, Error> {
     let directory = directory();
     let found = match fs::symlink_metadata(&directory) {

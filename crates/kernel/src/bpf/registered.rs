@@ -52,8 +52,8 @@ impl Registered {
         let path = bpffs::pin(algorithm);
         let cannot = || failed(format!("cannot look at {}", path.display()));
         let kept = Kept::open(&path)?;
-        // A killed loader may leave a file whose controller was never offered, and a killed unloader one whose controller
-        // is gone.
+        // A killed loader may leave a file whose controller was never offered, and a killed unloader one whose
+        // controller is gone.
         let name = algorithm.kernel_name();
         if !linux::controllers_here()?.iter().any(|here| here == name) {
             return Ok(None);
@@ -202,7 +202,7 @@ impl Kept {
 ///
 /// # Errors
 ///
-/// This process may not look at it (CAP_SYS_ADMIN).
+/// Connections without objects do not show whether an object was cut short.
 pub fn flows(algorithm: Algorithm) -> Result<Option<OwnedFd>, Error> {
     if !is_kept(algorithm)? {
         return Ok(None);

@@ -120,7 +120,8 @@ pub fn attach_with(
     })
 }
 
-/// Loads the program into the kernel. Before that, `prepare` is called for each map. `meanwhile` is called again and again.
+/// Loads the program into the kernel. Before that, `prepare` is called for each map. `meanwhile` is called again and
+/// again.
 fn load(
     steering: &Steering,
     memory: Option<&Memory>,
@@ -233,8 +234,8 @@ impl Attached {
         self.lapsed.take()
     }
 
-    /// Replaces all rules at once. Existing connections keep their controllers. Many networks take seconds to load, so the
-    /// lease is renewed meanwhile, for this long each time.
+    /// Replaces all rules at once. Existing connections keep their controllers. Many networks take seconds to load, so
+    /// the lease is renewed meanwhile, for this long each time.
     ///
     /// # Errors
     ///
@@ -262,9 +263,9 @@ impl Attached {
         Ok(())
     }
 
-    /// Keeps the program after the end of this process, until it is [released](release) by this name. If nobody
-    /// releases it, it does nothing after the end of its lease. Replaces a program that an earlier process has left
-    /// under this name. Returns whether there was one.
+    /// Keeps the program after the end of this process, until it is [released](release) by this name. If it is not
+    /// released, it does nothing after the end of its lease. Replaces a program that an earlier process has left under
+    /// this name. Returns whether there was one.
     ///
     /// # Errors
     ///

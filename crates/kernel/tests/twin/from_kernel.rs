@@ -179,7 +179,7 @@ fn traffic(network: &Network, controller: &str) {
         senders.push(thread::spawn(move || {
             let (started, mut has_paused) = (Instant::now(), false);
             while socket::send(&sender, 1 << 18).is_ok() {
-                // Waits so long that the sent data has arrived.
+                // Waits until the sent data has arrived.
                 if !has_paused && started.elapsed() > SPAN / 8 {
                     thread::sleep(SPAN / 5);
                     has_paused = true;

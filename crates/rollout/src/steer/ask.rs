@@ -1,4 +1,5 @@
-//! Asks the kernel what is in force. The policy's file may have changed since, and rules may have been taken back.
+//! Asks the kernel for the rules in force. The policy's file may have changed since, and rules may have been taken
+//! back.
 
 use std::io;
 
@@ -15,7 +16,7 @@ use crate::study::{self, ControlGroup, HoldError, Steerer};
 pub struct InForce {
     /// The controller of a new connection. `None` if no rule applies.
     pub given: Option<AssignedController>,
-    /// True if the policy in the file gives the same, as far as can be seen without a check of each network.
+    /// True if the policy in the file gives the same, without a check of each network.
     pub is_of_policy: bool,
     /// The packets that the connections of the client's network resent. `None` if no rule needs them.
     pub resent: Option<Resent>,

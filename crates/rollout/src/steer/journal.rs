@@ -62,7 +62,7 @@ impl<W: Write> Journal<W> {
         }
     }
 
-    /// Adds a line. Returns what is wrong if lines cannot be written yet.
+    /// Adds a line. Returns the problem if lines cannot be written yet.
     pub fn note(&mut self, unix_s: f64, what: &str, about: &Value) -> Option<String> {
         let line = json!({ "unix_s": unix_s, "what": what, "about": about });
         let line = format!("{line}\n").into_bytes();
@@ -77,7 +77,7 @@ impl<W: Write> Journal<W> {
         self.write()
     }
 
-    /// Writes the waiting lines. Returns what is wrong if lines still wait.
+    /// Writes the waiting lines. Returns the problem if lines still wait.
     pub fn write(&mut self) -> Option<String> {
         while let Some(line) = self.waiting.front() {
             // Each line is written with one call, so a killed process does not leave a part of a line.
@@ -120,7 +120,7 @@ pub struct History {
 ///
 /// # Errors
 ///
-/// The file cannot be read, has a line that is too long for a journal, or somebody else can write to it.
+/// The file cannot be read, has a line that is too long for a journal, or another user can write to it.
 pub fn history(path: &Path) -> io::Result<History> {
     History::read(BufReader::new(regular::open_trusted(path)?))
 }

@@ -108,7 +108,7 @@ fn steering(policy: &Policy, boot: Duration) -> Steering {
     }
 }
 
-/// The groups of connections that metrics tell apart: by rule, controller, and whether they explore.
+/// The groups of connections in metrics: by rule, controller, and whether they explore.
 fn groups(policy: &Policy) -> BTreeSet<(&str, &str, bool)> {
     let of = |rule| {
         let arms = policy.arms(rule).0.into_iter().enumerate();
@@ -218,7 +218,7 @@ impl Steer {
         Step::On
     }
 
-    /// Takes in a connection that has ended, or an object. Takes its rule back if the rule is stale.
+    /// Adds a connection that has ended, or an object. Takes its rule back if the rule is stale.
     fn heard(
         &mut self,
         heard: Report<'_>,
@@ -355,7 +355,7 @@ pub enum Stopped {
     TakenFromProcess,
     /// No policy was in force.
     Nothing,
-    /// The control group does not exist any more. What was kept for it, or for other removed groups, was removed.
+    /// The control group does not exist any more. Programs kept for it, or for other removed groups, were removed.
     Gone,
 }
 

@@ -86,8 +86,8 @@ impl Keeper {
         of.set_up >= self.since
     }
 
-    /// Adds a connection that has ended, or an object. Returns the rule that has to be taken back, if any. As in a study,
-    /// from which the rule was learned, a connection with objects has no size and no time of its own.
+    /// Adds a connection that has ended, or an object. Returns the rule that has to be taken back, if any. As in a
+    /// study, from which the rule was learned, a connection with objects has no size and no time of its own.
     pub fn add(&mut self, policy: &Policy, heard: Report<'_>, now: Duration) -> Option<TakenBack> {
         let (of, scope, acknowledged, busy, packets, resent) = match heard {
             Report::Connection(of) => {
@@ -238,7 +238,7 @@ mod tests {
             why.contains("cubic against bbr") && why.contains("100%"),
             "{why}"
         );
-        // The rule is left out when the policy is read again, unless somebody has changed the rule.
+        // The rule is left out when the policy is read again, unless it was changed.
         assert_eq!(keeper.leave_out(&mut policy), std::slice::from_ref(name));
         assert_eq!(policy.rules.len(), 2);
         let mut changed = Policy::parse(&POLICY.replace("100%", "40%")).unwrap();

@@ -6,13 +6,13 @@ use experiment::force::InForce;
 
 use super::row::Row;
 
-/// Of each open connection whose controller is known: whether it was its arm's at the last look. A program may choose
+/// For each open connection with a known controller: true if it was its arm's at the last look. A program may choose
 /// another one at any time.
 #[derive(Debug, Default)]
 pub(super) struct ArmChecks(HashMap<u64, bool>);
 
 impl ArmChecks {
-    /// Takes in all connections that are open.
+    /// Updates the counts with all open connections.
     pub fn open<'r>(&mut self, rows: impl Iterator<Item = &'r Row>, arms: &mut [InForce]) {
         // Connections that are gone are forgotten.
         let before = std::mem::take(&mut self.0);
@@ -23,14 +23,14 @@ impl ArmChecks {
         }
     }
 
-    /// Takes in a connection that has ended.
+    /// Updates the counts with a connection that has ended.
     pub fn ended(&mut self, row: &Row, arms: &mut [InForce]) {
         let before = self.0.remove(&row.connection);
         note(row, before, arms);
     }
 }
 
-/// Counts a connection that was not noted before, or is not as it was noted. Returns what is known of it.
+/// Counts a connection that is new or has changed. Returns whether it has its arm's controller, if known.
 fn note(row: &Row, before: Option<bool>, arms: &mut [InForce]) -> Option<bool> {
     let now = row.is_in_force();
     if let (Some(force), Some(now)) = (arms.get_mut(row.arm), now) {

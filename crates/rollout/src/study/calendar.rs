@@ -1,12 +1,11 @@
-//! Compares the calendar's clock with the clock since boot, which nobody sets.
+//! Compares the calendar's clock with the clock since boot, which cannot be set.
 
 use units::Duration;
 
 /// A larger change between two looks, in seconds, means that the clock was set. Gradual correction changes it by less.
 const MAX_CORRECTION_S: f64 = 1.0;
 
-/// Notices when somebody sets the calendar's clock. Leases, slots and durations use the time since boot, and do not
-/// change.
+/// Notices when the calendar's clock is set. Leases, slots and durations use the time since boot, and do not change.
 #[derive(Debug, Default)]
 pub(crate) struct Calendar {
     /// The machine's boot time by the calendar, at the last look.

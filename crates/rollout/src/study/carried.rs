@@ -133,7 +133,7 @@ impl Recording {
         self.objects.add(Moment::default(), objects)
     }
 
-    /// Writes the rows that are held. The study is over after this duration.
+    /// Writes the rows in memory. The study is over after this duration.
     ///
     /// # Errors
     ///

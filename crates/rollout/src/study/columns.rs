@@ -1,5 +1,5 @@
-//! The columns of recorded rows. Each is defined once, by its name and its field of the row: files are written and read by
-//! this definition.
+//! The columns of recorded rows. Each is defined once, by its name and its field of the row: files are written and read
+//! by this definition.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -45,7 +45,8 @@ pub(super) enum Cell<R: 'static> {
     Text(fn(&R) -> Option<&str>, fn(&mut R, Arc<str>)),
 }
 
-/// The columns of a type of rows, as `"name": Kind field`. Without a column that is marked `needed`, no row can be read.
+/// The columns of a type of rows, as `"name": Kind field`. Without a column that is marked `needed`, no row can be
+/// read.
 macro_rules! columns {
     ($row:ident { $($name:literal: $kind:ident $field:ident $($needed:ident)?,)* }) => {{
         use $crate::study::columns::{Cell, Column, Number as _, Text as _};
@@ -175,7 +176,8 @@ impl<R> Column<R> {
         }
     }
 
-    /// Puts a file's cell into a row's field. Returns whether the file has one. `texts` are the texts of the file, each once.
+    /// Puts a file's cell into a row's field. Returns whether the file has one. `texts` are the texts of the file, each
+    /// once.
     fn read(&self, row: &mut R, cells: &Cells<'_>, texts: &mut HashSet<Arc<str>>) -> bool {
         let real = || cells.real(self.name);
         let read = match self.cell {

@@ -302,8 +302,8 @@ fn classify(unit: Unit, connections: &mut HashMap<Connection, Latest>) -> FirstH
     first
 }
 
-/// Gives `take` all connections and objects of a study, and when they were. Returns what became of the requests in the logs,
-/// if logs were given.
+/// Gives `take` all connections and objects of a study with their times. Returns the outcome of the requests in the
+/// logs, if logs were given.
 fn each(
     places: &[StudyDirectory],
     mut connections: HashMap<Connection, Latest>,
@@ -476,8 +476,8 @@ fn is_same(one: &Path, other: &Path) -> bool {
     matches!(ends, [Ok(one), Ok(other)] if one == other)
 }
 
-/// Gives `take` each row of a place's files of one kind, oldest file first. It gets no rows of a file that cannot be read
-/// to its end.
+/// Gives `take` each row of a directory's files of one kind, oldest file first. Files that cannot be read to their end
+/// are left out.
 fn each_row<R: Recorded>(
     place: &StudyDirectory,
     left_out: &mut Vec<LeftOut>,

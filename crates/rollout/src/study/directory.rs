@@ -54,7 +54,7 @@ pub enum StudyDirectoryError {
         /// The problem.
         why: String,
     },
-    /// Somebody else could put another directory in the place of this one.
+    /// Another user could replace this directory.
     #[error("{}: {error}", path.display())]
     Way {
         /// The directory.
@@ -65,7 +65,7 @@ pub enum StudyDirectoryError {
     /// There is something else in the directory's place.
     #[error("{} is not a directory; give another name", .0.display())]
     Taken(PathBuf),
-    /// Another user could change what is recorded.
+    /// Another user could change the recorded data.
     #[error("{}: {why}, who could change or remove what the study records; give a directory that does not exist yet", path.display())]
     Others {
         /// The directory.
@@ -103,8 +103,8 @@ pub enum StudyDirectoryError {
 pub struct About {
     /// The version of the program that made it.
     pub version: String,
-    /// The seed of its draws and of its hashes of addresses. A client who knew the seed could choose its arm. Empty if
-    /// somebody has removed it, so that nobody can find out whose hash is whose.
+    /// The seed of its draws and of its hashes of addresses. A client who knew the seed could choose its arm. It is
+    /// empty once a user has removed it, so that hashes can no longer be linked to addresses.
     #[serde(default)]
     pub seed: String,
     /// The time when it began, in seconds since 1970.
@@ -119,7 +119,7 @@ pub struct About {
     /// The last time it was known to run, in seconds since 1970.
     #[serde(default)]
     pub last_unix_s: Option<f64>,
-    /// Of each arm: how many connections had its controller.
+    /// The number of connections of each arm that had its controller.
     #[serde(default)]
     pub in_force: Vec<InForce>,
     /// The missing data.
@@ -175,7 +175,7 @@ pub struct Missing {
 }
 
 impl Missing {
-    /// Adds what is missing on another machine or in another sitting.
+    /// Adds the missing rows of another machine or another sitting.
     pub fn and(self, other: Missing) -> Missing {
         Missing {
             dropped_connections: self
@@ -190,7 +190,7 @@ impl Missing {
         }
     }
 
-    /// A sentence about what is missing; nothing if no rows are missing.
+    /// A sentence about the missing rows. `None` if there are none.
     pub fn words(self) -> Option<String> {
         if self == Missing::default() {
             return None;
@@ -254,8 +254,8 @@ impl StudyDirectory {
         }
     }
 
-    /// True if two directories are of the same study on the same machine. Machines with the same seed do not begin at the
-    /// same instant.
+    /// True if two directories are of the same study on the same machine. Machines with the same seed do not begin at
+    /// the same instant.
     pub(super) fn is_copy(&self, other: &StudyDirectory) -> bool {
         let about = |place: &StudyDirectory| (place.about.began_unix_s, place.about.seed.clone());
         self.text == other.text && about(self) == about(other)
@@ -310,8 +310,8 @@ impl StudyDirectory {
         Ok(place)
     }
 
-    /// The place of an earlier sitting of this plan; nothing if the directory has no data yet, or does not exist. Changes
-    /// nothing.
+    /// The place of an earlier sitting of this plan; nothing if the directory has no data yet, or does not exist.
+    /// Changes nothing.
     ///
     /// # Errors
     ///
@@ -414,7 +414,7 @@ impl StudyDirectory {
         experiment::Key::of_seed(&self.about.seed)
     }
 
-    /// Writes what is known of the study.
+    /// Writes the state of the study.
     ///
     /// # Errors
     ///
@@ -425,15 +425,15 @@ impl StudyDirectory {
     }
 }
 
-/// Makes a directory, if it does not exist, and checks that nobody else may write to it or put another one in its place.
-/// Returns its path without symbolic links.
+/// Makes a directory, if it does not exist, and checks that no other user may write to it or replace it. Returns its
+/// path without symbolic links.
 ///
 /// # Errors
 ///
 /// It cannot be made, or another user may write to it or to a directory above it.
 pub fn own_directory(directory: &Path) -> Result<PathBuf, StudyDirectoryError> {
     let real = way(directory)?;
-    // Nobody else may read what is recorded of clients. An existing directory keeps its mode.
+    // The records of clients are private. An existing directory keeps its mode.
     let made = DirBuilder::new().recursive(true).mode(0o700).create(&real);
     made.map_err(|error| match error.kind() {
         io::ErrorKind::AlreadyExists | io::ErrorKind::NotADirectory => {
@@ -441,7 +441,7 @@ pub fn own_directory(directory: &Path) -> Result<PathBuf, StudyDirectoryError> {
         }
         _ => system(directory, error),
     })?;
-    // Somebody else may have made one of the directories meanwhile.
+    // Another process may have made one of the directories meanwhile.
     if way(&real)? != real {
         return Err(StudyDirectoryError::Taken(real));
     }
@@ -449,7 +449,7 @@ pub fn own_directory(directory: &Path) -> Result<PathBuf, StudyDirectoryError> {
     Ok(real)
 }
 
-/// The path of a directory without symbolic links, if nobody else can put another one in its place.
+/// The path of a directory without symbolic links, if no other user can replace it.
 fn way(directory: &Path) -> Result<PathBuf, StudyDirectoryError> {
     let path = directory.to_owned();
     others::own_way(directory).map_err(|error| match error.kind() {
@@ -458,7 +458,7 @@ fn way(directory: &Path) -> Result<PathBuf, StudyDirectoryError> {
     })
 }
 
-/// Checks that nobody else may write to the directory, whose path has no symbolic links.
+/// Checks that no other user may write to the directory, whose path has no symbolic links.
 fn is_own(directory: &Path) -> Result<(), StudyDirectoryError> {
     let about = fs::symlink_metadata(directory).map_err(|error| system(directory, error))?;
     if !about.is_dir() {

@@ -45,7 +45,7 @@ pub enum GroupError {
         /// The system's error.
         error: io::Error,
     },
-    /// A policy may be in force that no process looks after.
+    /// A policy may be in force without a process that maintains it.
     #[error(
         "cgroup: {} may still have the policy of a process that was killed; remove it first with \
          `fullpipe steer stop POLICY.toml`",
@@ -70,8 +70,8 @@ pub struct ControlGroup {
     path: PathBuf,
 }
 
-/// True if a group can be used without its lock. A process that is not root's may not lock the group. It cannot attach a
-/// program either, but may use the open group otherwise.
+/// True if a group can be used without its lock. A process that is not root's may not lock the group. It cannot attach
+/// a program either, but may use the open group otherwise.
 fn is_harmless(error: &io::Error, is_root: bool) -> bool {
     error.kind() == ErrorKind::PermissionDenied && !is_root
 }
@@ -171,7 +171,7 @@ impl ControlGroup {
             Err(Refused::System(_, error)) if is_harmless(&error, geteuid().is_root()) => None,
             Err(Refused::System(path, error)) => return Err(GroupError::Lock { path, error }),
         };
-        // If the kernel does not tell, nothing counts as kept.
+        // Without an answer from the kernel, nothing counts as kept.
         if claim == Claim::Alone && is_kept(&opened.name()).unwrap_or(false) {
             return Err(GroupError::Left {
                 path: self.path.clone(),

@@ -1,4 +1,4 @@
-//! The groups that a client belongs to: what is known of it before its unit gets an arm.
+//! The groups that a client belongs to, from facts that are known before its unit gets an arm.
 
 use std::collections::HashMap;
 
@@ -30,7 +30,7 @@ impl ClientFacts<'_> {
         let around = network
             .filter(|_| !is_named)
             .and_then(|network| around(network, unit));
-        // If a client network is a unit, it says nothing by itself.
+        // A client network that is a unit of its own is no group.
         let network = network.filter(|_| !matches!(unit, Unit::Prefix { .. }));
         let groups = [
             network.map(Group::Network),

@@ -38,9 +38,9 @@ enum Standing {
     Fine,
     /// The control group was removed.
     NoGroup,
-    /// Somebody has detached the program from the control group.
+    /// Another process has detached the program from the control group.
     Evicted,
-    /// Somebody has removed the file that keeps the program beyond this process.
+    /// Another process has removed the file that keeps the program beyond this process.
     Unkept,
     /// Another process has the control group now.
     Superseded,

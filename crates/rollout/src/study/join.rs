@@ -1,9 +1,10 @@
-//! Joins requests in access logs to the connections and objects that a study has seen.
+//! Joins requests in access logs to the recorded connections and objects of a study.
 //!
-//! A log knows where one response ends and the next begins. The kernel knows when the data that it was given was
-//! acknowledged. The server's time ends when the server has given the last byte to the kernel. A response that fits
-//! into the send buffer ends at once by this time. So if exactly one request matches one object, or some in a row, the size
-//! is the log's and the time is the kernel's. A log also counts data that never arrived. So what was cut short is the kernel's.
+//! A log knows where one response ends and the next begins. The kernel knows when the data was acknowledged. The
+//! server's time ends when the server has given the last byte to the kernel. A response that fits into the send buffer
+//! ends at once by this time. So if exactly one request matches one object, or some in a row, the size comes from the
+//! log and the time from the kernel. A log also counts data that never arrived, so the size of a response that was cut
+//! short comes from the kernel.
 
 use std::collections::HashMap;
 use std::ops::{Range, RangeInclusive};
@@ -201,8 +202,9 @@ impl Answer {
         self.bytes..=largest.saturating_add(MAX_OVERHEAD_BYTES)
     }
 
-    /// The objects that may be the answer, as indices: the first one of its size, or else the first consecutive ones that
-    /// have it together. The kernel splits a response where the server pauses, or where the client sends something.
+    /// The objects that may be the answer, as indices: the first one of its size, or else the first consecutive ones
+    /// that have it together. The kernel splits a response where the server pauses, or where the client sends
+    /// something.
     fn find(&self, objects: &[Sent]) -> Option<Range<usize>> {
         let (times, sizes) = (self.times(), self.sizes());
         let first = objects.partition_point(|one| one.begun < *times.start());
@@ -418,7 +420,8 @@ mod tests {
                 &[sent(50.001, 11, 4_000_000), sent(50.012, 12, 4_000_001)],
                 &[Some(11.0), Some(12.0)],
             ),
-            // An answer that the kernel has in three pieces, as the server paused: all of the time in which it was busy.
+            // An answer that the kernel has in three pieces, as the server paused: all of the time in which it was
+            // busy.
             (
                 &[answer(60.6, 0.6, 3_000_000)],
                 &[

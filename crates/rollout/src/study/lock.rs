@@ -135,7 +135,7 @@ mod tests {
             other => panic!("{other:?}"),
         };
         let study = lay(Claim::Alone).unwrap();
-        // Nobody else can open the file, so nobody else can lock it.
+        // No other user can open the file, so no other user can lock it.
         assert_eq!(study.file.metadata().unwrap().mode() & 0o777, 0o600);
         for claim in [Claim::Alone, Claim::Shared] {
             let holder = refused(claim);

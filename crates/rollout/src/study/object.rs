@@ -29,7 +29,7 @@ pub struct ObjectRow {
     pub is_evaluated: bool,
     /// The local port.
     pub port: u16,
-    /// The client, as far as the plan keeps it.
+    /// The client, in the form that the plan keeps.
     pub client: Option<Arc<str>>,
     /// The number of the client's autonomous system.
     pub system: Option<u32>,

@@ -36,7 +36,7 @@ pub struct Row {
     pub unix_s: f64,
     /// The local port.
     pub port: u16,
-    /// The client, as far as the plan keeps it.
+    /// The client, in the form that the plan keeps.
     pub client: Option<Arc<str>>,
     /// A keyed hash of the client's address and port, if the plan keeps it.
     pub end: Option<u64>,
@@ -336,7 +336,8 @@ pub(super) mod tests {
         }
     }
 
-    /// The SYN of an outgoing connection counts; that of an incoming one does not, because its sequence numbers begin behind it.
+    /// The SYN of an outgoing connection counts; that of an incoming one does not, because its sequence numbers begin
+    /// behind it.
     #[test]
     fn syn_and_fin_are_no_payload_while_open_and_when_gone() {
         let (maker, of, now) = example();

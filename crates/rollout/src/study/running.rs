@@ -328,8 +328,8 @@ impl Study {
         (is_evaluated, system, region)
     }
 
-    /// Ends the sitting: from now on, new connections have the default controller. Writes the rows that are held, and
-    /// the reason if the study is over.
+    /// Ends the sitting: from now on, new connections have the default controller. Writes the rows in memory, and the
+    /// reason if the study is over.
     pub fn finish(mut self, unix_s: f64, over: Option<String>) -> Finished {
         let saved = self.try_finish(unix_s, over);
         let lost = self.lost_at_end();

@@ -211,7 +211,7 @@ fn a_study_by_route_begins_follows_and_leaves_nothing() {
             .ok_or_else(|| format!("{found:?}: {:?}", left()))
     });
     has("arms by another way", &wanted);
-    // Somebody removes the rules.
+    // Another process removes the rules.
     ip(&["rule", "del", "lookup", &TABLE.to_string()]);
     has("rules are there again", &wanted);
 

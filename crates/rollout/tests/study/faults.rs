@@ -322,7 +322,7 @@ fn evicted(mut world: World<'_>) {
     evict(&group.0);
     world.wait_said(TAKEN, 2);
     world.wait("a policy again", &steered);
-    // Somebody removes the policy with `steer stop`, and does not end its process.
+    // `steer stop` removes the policy, and does not end its process.
     let text = fs::read_to_string(world.path().join("policy.toml")).expect("a policy");
     let own = Policy::parse(&text).expect("a policy");
     assert_eq!(
@@ -330,7 +330,7 @@ fn evicted(mut world: World<'_>) {
         Stopped::TakenFromProcess
     );
     world.wait("a policy after a stop", &steered);
-    // Somebody removes the file that keeps the program.
+    // Another process removes the file that keeps the program.
     let number = fs::metadata(&group.0).expect("a group").ino();
     let file = format!("/sys/fs/bpf/fullpipe/steer-{number}");
     let begin = Instant::now();
@@ -341,7 +341,7 @@ fn evicted(mut world: World<'_>) {
     world.wait_said("has removed the file", 1);
     assert!(Path::new(&file).exists());
     world.wait("a policy whose file was removed", &steered);
-    // Somebody mounts another BPF file system there, and unmounts it. Each time, there is one program.
+    // Another process mounts a BPF file system there, and unmounts it. Each time, there is one program.
     let wait_for_one = |before: &[String]| {
         let begin = Instant::now();
         while links(&group.0).len() != 1 || links(&group.0) == before || !Path::new(&file).exists()

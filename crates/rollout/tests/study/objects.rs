@@ -156,8 +156,8 @@ fn told_apart(group: &Group) {
     closed_at_once(&attached);
 }
 
-/// A client that gets 5000 bytes, and no FIN for `HELD` seconds: until then, a filter on its socket drops packets with a FIN, which
-/// is a bit of the 14th byte of the TCP header.
+/// A client that gets 5000 bytes, and no FIN for `HELD` seconds: until then, a filter on its socket drops packets with
+/// a FIN, which is a bit of the 14th byte of the TCP header.
 const CLIENT: &str = r#"
 import ctypes, socket, struct, sys, time
 host, port, held = sys.argv[1], int(sys.argv[2]), float(sys.argv[3])

@@ -87,7 +87,7 @@ fn in_force(group: &Group) {
     let running = start();
     let some = wanted("reno", &default);
     wait_until("in force", &clients, &some);
-    // The kernel reports what is in force, whatever the policy's file says.
+    // The kernel reports the rules in force, independently of the policy's file.
     let own = text("127.1.0.0/20", "reno");
     let all = |policy: &str| -> Vec<String> {
         let given = |client| asked(policy, client).expect("in force").given;

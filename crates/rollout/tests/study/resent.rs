@@ -1,5 +1,6 @@
-//! Tests with a real kernel that a rule holds for client networks whose connections resend many packets: the path between
-//! two hosts loses packets at first, and later does not. What is known of networks outlives the rules and the process.
+//! Tests with a real kernel that a rule holds for client networks whose connections resend many packets: the path
+//! between two hosts loses packets at first, and later does not. What is known of networks outlives the rules and the
+//! process.
 
 use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
@@ -56,7 +57,7 @@ impl Test<'_> {
         self.asked(client).resent.expect("a rule needs it")
     }
 
-    /// The rule of new connections, as the kernel tells it. A real connection has its controller.
+    /// The rule of new connections, as the kernel reports it. A real connection has its controller.
     fn rule(&self, client: IpAddr) -> String {
         let given = self.asked(client).given.expect("a rule for all");
         let address = self.address;
@@ -89,7 +90,7 @@ impl Test<'_> {
         given.rule
     }
 
-    /// Downloads 4 MB. Returns what is known of the network after that.
+    /// Downloads 4 MB. Returns the remembered packets of the network after that.
     fn fetch(&mut self, client: IpAddr) -> Resent {
         let before = self.resent(client);
         let address = self.address;

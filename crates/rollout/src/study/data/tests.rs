@@ -239,7 +239,7 @@ fn guards_have_seen_what_was_recorded_before() {
     assert!(why.contains("throughput over 3 MB of reno"), "{why}");
 }
 
-/// Puts so many zeros before a file's content that the file has to be removed.
+/// Puts enough zeros before a file's content that the file has to be removed.
 fn enlarge(path: &Path) {
     let bytes = std::fs::read(path).unwrap();
     let mut file = File::create(path).unwrap();
@@ -432,7 +432,7 @@ fn of_copies_of_a_directory_the_one_that_ran_longest_counts() {
     let (connections, (paths, whys)) = left_out([&data, &copy, &data]);
     assert_eq!((connections, paths), (1, vec![copy.clone(), data.clone()]));
     assert!(whys[0].ends_with("data, which counts") && whys[1].contains("twice"));
-    // The study goes on after the copy was made.
+    // The study continues after the copy was made.
     write(&data, vec![row(2, &model()[1])]);
     let mut place = StudyDirectory::find(&data).unwrap();
     place.about.ran_s = 20.0;

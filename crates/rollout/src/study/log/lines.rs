@@ -21,10 +21,10 @@ pub struct LogCounts {
     pub lines: u64,
     /// The number of damaged lines.
     pub damaged: u64,
-    /// The number of the first damaged line, and what is wrong with it.
+    /// The number of the first damaged line, and the damage.
     pub first_damaged: Option<(u64, String)>,
-    /// True if its last line has no end, as if the server were still writing it. Such a line is not used: its numbers may lack
-    /// digits.
+    /// True if its last line has no end, as if the server were still writing it. Such a line is not used: its numbers
+    /// may lack digits.
     pub is_unfinished: bool,
     /// The reason why the log could not be read to its end.
     pub broken_off: Option<String>,
@@ -54,7 +54,7 @@ pub fn read(format: &Format, source: impl Read, mut each: impl FnMut(Request)) -
                 let request = line
                     .map_err(|fault| fault.to_string())
                     .and_then(|line| format.request(line.trim_end()));
-                // A whole object of JSON says that it is whole.
+                // A complete JSON object shows its own end.
                 let is_whole = request.is_ok() && matches!(format, Format::Json(_));
                 if lines.is_ended() || is_whole {
                     counts.note(request.map(&mut each));

@@ -1,4 +1,4 @@
-//! The values that are needed of a request, by their names, and what is wrong with a format that names them.
+//! The named values of a request, and the errors of formats.
 
 use super::times::Unit;
 

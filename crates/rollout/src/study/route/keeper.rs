@@ -49,7 +49,7 @@ impl Keeper {
 impl Drop for Keeper {
     fn drop(&mut self) {
         drop(self.input.take());
-        // If somebody has stopped the process, it would not end.
+        // A stopped process would not end.
         let _ = kill_process(Pid::from_child(&self.process), Signal::CONT);
         let _ = self.process.wait();
     }

@@ -43,8 +43,8 @@ impl Drawing {
         (draw, self.shares.arm(draw))
     }
 
-    /// True if the socket was connected when it ended. The kernel counts the SYN of an outgoing connection as acknowledged
-    /// payload (`tcp_snd_una_update` in net/ipv4/tcp_input.c).
+    /// True if the socket was connected when it ended. The kernel counts the SYN of an outgoing connection as
+    /// acknowledged payload (`tcp_snd_una_update` in net/ipv4/tcp_input.c).
     fn was_connected(&self, socket: &EndedSocket) -> bool {
         let is_incoming = has(&self.listen, socket.local.port());
         socket.info.segs_in > 0 && (is_incoming || !socket.info.bytes_acked.is_zero())
@@ -85,7 +85,7 @@ struct OpenConnection {
     /// The earliest time at which it may have been set up. Nothing if it was, or may have been, set up before the
     /// routes were in place.
     set_up: Option<Duration>,
-    /// The last look at which it was seen.
+    /// The last look that showed it.
     look: u64,
 }
 
