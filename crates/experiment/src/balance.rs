@@ -9,7 +9,7 @@ use crate::measure::{Kind, Sample};
 use crate::tally::Tally;
 
 /// The significance level for deviations from the plan. It is small because many studies are checked.
-pub const SUSPICIOUS: f64 = 0.001;
+pub const MAX_SUSPICIOUS_P: f64 = 0.001;
 
 /// The units and connections of the arms.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -59,12 +59,12 @@ impl Balance {
 
     /// True if the numbers of units agree with the plan.
     pub fn has_its_units(&self) -> bool {
-        self.p >= SUSPICIOUS
+        self.p >= MAX_SUSPICIOUS_P
     }
 
     /// True if the units of all arms have equally many connections.
     pub fn has_its_connections(&self) -> bool {
-        self.p_connections.is_none_or(|p| p >= SUSPICIOUS)
+        self.p_connections.is_none_or(|p| p >= MAX_SUSPICIOUS_P)
     }
 }
 
@@ -164,7 +164,11 @@ mod tests {
             let all: Vec<f64> = (0..200).filter_map(each).collect();
             let below = |most: f64| all.iter().filter(|p| **p < most).count();
             // Of 200 studies, one in a thousand, and one in twenty.
-            assert!(below(SUSPICIOUS) <= 2, "{shares:?}: {}", below(SUSPICIOUS));
+            assert!(
+                below(MAX_SUSPICIOUS_P) <= 2,
+                "{shares:?}: {}",
+                below(MAX_SUSPICIOUS_P)
+            );
             assert!(below(0.05) <= 18, "{shares:?}: {}", below(0.05));
         }
     }

@@ -28,11 +28,11 @@ pub const MEASURES: [Measure; 4] = [
     Measure::Rtt,
 ];
 
-/// If there is no washout, bins are as if it were one part in this many of a slot.
-const WITHOUT: f64 = 10.0;
+/// Without a washout, bins are as with a washout of a slot divided by this.
+const SLOT_DIVISOR: f64 = 10.0;
 
-/// The first bin ends at one part in this many of the washout.
-const FIRST: f64 = 4.0;
+/// The first bin ends at the washout divided by this.
+const WASHOUT_DIVISOR: f64 = 4.0;
 
 /// The maximum number of slots that one object is followed through.
 const MAX_FOLLOWED_SLOTS: usize = 64;
@@ -72,9 +72,9 @@ pub struct Carryover {
 /// The values of a measure in a bin.
 #[derive(Debug, Clone)]
 struct Values {
-    /// By arm.
+    /// The mean of each arm.
     means: Vec<Mean>,
-    /// By arm, after a slot of the same arm; then by arm, after a slot of another arm.
+    /// The values of each arm after a slot of the same arm, and then those after a slot of another arm.
     after: Tally,
 }
 
@@ -87,7 +87,7 @@ pub struct Since {
     pub washout_s: f64,
     /// The bins, in order of time.
     pub bins: Vec<SinceBin>,
-    /// All that is evaluated, in one.
+    /// Everything that is evaluated, in one bin.
     pub behind: SinceBin,
     /// The number of intervals in evaluated bins.
     pub intervals: usize,
@@ -322,10 +322,10 @@ impl Carryover {
 fn ends(slot: Duration, washout: Duration) -> Vec<f64> {
     let slot = slot.as_secs_f64();
     let washout = match washout.as_secs_f64() {
-        0.0 => slot / WITHOUT,
+        0.0 => slot / SLOT_DIVISOR,
         some => some,
     };
-    let doubled = std::iter::successors(Some(washout / FIRST), |end| Some(end * 2.0));
+    let doubled = std::iter::successors(Some(washout / WASHOUT_DIVISOR), |end| Some(end * 2.0));
     let within = doubled.take_while(|end| *end < slot);
     within.chain([slot]).collect()
 }

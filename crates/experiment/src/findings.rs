@@ -17,7 +17,7 @@ use crate::tally::{Level, Tally};
 use crate::verdict::{self, Decision, Reach, joined};
 
 /// The percentile of slow connections that a large CDN reported.
-const SLOW: f64 = 0.05;
+const SLOW_SHARE: f64 = 0.05;
 
 /// The seed of the bootstrap, so that the same data give the same interval.
 const SEED: u64 = 19;
@@ -377,7 +377,7 @@ impl Gathered {
                 unadjusted: self.measured.unadjusted(arm, measure),
             });
         let doubt = self.measured.doubt;
-        let slow = percentile(&self.large[0], &self.large[arm], SLOW, doubt, SEED);
+        let slow = percentile(&self.large[0], &self.large[arm], SLOW_SHARE, doubt, SEED);
         Comparison {
             rival: self.rival(0, arm),
             measures: rows.collect(),
@@ -439,7 +439,7 @@ impl Gathered {
     fn levels(&self, arm: usize) -> ArmLevels {
         let level = |measure| self.measured.level(arm, measure);
         let logs = self.large[arm].iter().map(|(_, log)| *log);
-        let slow = tables::statistics::quantile(logs, SLOW);
+        let slow = tables::statistics::quantile(logs, SLOW_SHARE);
         let classes = self.classes[arm];
         let with_data = classes.iter().sum::<u64>().max(1);
         let share = |count: &u64| *count as f64 / with_data as f64;

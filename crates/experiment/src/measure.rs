@@ -4,7 +4,7 @@ use crate::observation::{Observation, Scope};
 
 /// The minimum size, in bytes, of an object that shows the throughput of its path. A large CDN reported throughput for
 /// such objects.
-pub const LARGE: u64 = 3_000_000;
+pub const LARGE_BYTES: u64 = 3_000_000;
 
 /// The minimum busy time of a connection, in seconds. The kernel counts busy time in ticks of up to 10 ms.
 const MIN_BUSY_S: f64 = 0.001;
@@ -93,11 +93,11 @@ impl Measure {
     /// The sizes of the objects that it covers, in bytes.
     fn sizes(self) -> std::ops::Range<u64> {
         match self {
-            Measure::Throughput => LARGE..u64::MAX,
+            Measure::Throughput => LARGE_BYTES..u64::MAX,
             Measure::Time10k => 1..10_000,
             Measure::Time100k => 10_000..100_000,
             Measure::Time1m => 100_000..1_000_000,
-            Measure::Time3m => 1_000_000..LARGE,
+            Measure::Time3m => 1_000_000..LARGE_BYTES,
             Measure::Resent | Measure::Rtt | Measure::Large | Measure::Unfinished => 1..u64::MAX,
         }
     }
@@ -148,7 +148,7 @@ impl Measure {
                 let rtt = of.rtt.filter(|rtt| !rtt.is_zero())?;
                 Some(logarithm(rtt.as_secs_f64()))
             }
-            Measure::Large => Some(counted(of.acknowledged >= LARGE)),
+            Measure::Large => Some(counted(of.acknowledged >= LARGE_BYTES)),
             Measure::Unfinished => Some(counted(of.scope == Scope::Part)),
         }
     }
@@ -163,7 +163,15 @@ mod tests {
     #[test]
     fn each_size_has_one_measure_of_its_time() {
         for bytes in [
-            1, 9_999, 10_000, 99_999, 100_000, 999_999, 1_000_000, 2_999_999, LARGE,
+            1,
+            9_999,
+            10_000,
+            99_999,
+            100_000,
+            999_999,
+            1_000_000,
+            2_999_999,
+            LARGE_BYTES,
         ] {
             // One for its size, one for whether it is large, and one for whether it is complete.
             assert_eq!(measures(Scope::Object, bytes).len(), 3, "{bytes}");
@@ -174,13 +182,13 @@ mod tests {
     #[test]
     fn a_connection_and_its_objects_share_the_measures() {
         assert_eq!(
-            measures(Scope::Carrier, LARGE),
+            measures(Scope::Carrier, LARGE_BYTES),
             [Measure::Resent, Measure::Rtt]
         );
         let sizes = [Measure::Throughput, Measure::Large, Measure::Unfinished];
-        assert_eq!(measures(Scope::Object, LARGE), sizes);
-        assert_eq!(measures(Scope::Part, LARGE), sizes);
-        assert_eq!(measures(Scope::Part, LARGE - 1), sizes[1..]);
+        assert_eq!(measures(Scope::Object, LARGE_BYTES), sizes);
+        assert_eq!(measures(Scope::Part, LARGE_BYTES), sizes);
+        assert_eq!(measures(Scope::Part, LARGE_BYTES - 1), sizes[1..]);
     }
 
     #[test]

@@ -30,7 +30,7 @@ const MAX_NAME_CHARS: usize = 32;
 
 /// The default washout is one part in this many of a slot. The other arm's queues are gone within seconds. Connections
 /// of the other arm that last longer must be short compared with the slot.
-const SLOT_PER_WASHOUT: u64 = 10;
+const WASHOUT_DIVISOR: u64 = 10;
 
 /// A randomised experiment.
 #[derive(Debug, Clone, Deserialize)]
@@ -53,7 +53,7 @@ pub struct Plan {
     /// `seed`: determines the draws. Without it, they are random.
     pub seed: Option<String>,
     /// `address`: how much of the clients' addresses is kept.
-    pub address: Kept,
+    pub address: KeptAddress,
     /// `join`: whether a keyed hash of address and port is kept, so that access logs can be joined.
     pub join: bool,
     /// `[[arm]]`: the arms. The others are compared with the first.
@@ -130,7 +130,7 @@ impl Arm {
 units::named! {
     /// The part of the clients' addresses that the data keep.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-    pub enum Kept, "kind of address" {
+    pub enum KeptAddress, "kind of address" {
         /// The whole address.
         Full = "full",
         /// The network: 24 bits of IPv4, 48 bits of IPv6.
@@ -143,16 +143,16 @@ units::named! {
     }
 }
 
-units::as_text!(Kept);
+units::as_text!(KeptAddress);
 
 units::named! {
     /// The way in which connections get their arms.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
     enum Assign, "assignment" {
-        /// By a program on a control group.
+        /// A program on a control group assigns them.
         #[default]
         Cgroup = "cgroup",
-        /// By routes to client networks.
+        /// Routes to client networks assign them.
         Route = "route",
     }
 }
@@ -192,7 +192,7 @@ struct Said {
     duration: Duration,
     seed: Option<String>,
     #[serde(default)]
-    address: Kept,
+    address: KeptAddress,
     #[serde(default)]
     join: bool,
     arm: Vec<Arm>,
@@ -212,7 +212,7 @@ impl TryFrom<Said> for Plan {
             connections: said.connections,
             unit,
             washout: said.washout.unwrap_or(match unit {
-                Unit::Slot(length) => Duration::from_nanos(length.as_nanos() / SLOT_PER_WASHOUT),
+                Unit::Slot(length) => Duration::from_nanos(length.as_nanos() / WASHOUT_DIVISOR),
                 Unit::Connection | Unit::Prefix { .. } | Unit::PrefixInSlot { .. } => {
                     Duration::ZERO
                 }
@@ -474,7 +474,7 @@ impl Plan {
 
     /// True if connections can be joined to access logs. The whole address or its hash identifies them as well.
     pub fn keeps_ends(&self) -> bool {
-        self.join || matches!(self.address, Kept::Full | Kept::Hashed)
+        self.join || matches!(self.address, KeptAddress::Full | KeptAddress::Hashed)
     }
 
     /// True if a connection that was set up at this time, since 1970, is evaluated. It is not in the washout of its

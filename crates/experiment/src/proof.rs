@@ -114,9 +114,9 @@ pub fn stratified(model: &Model, seeds: impl Iterator<Item = u64>) -> Stratified
 /// The studies in which at least one of many looks at a growing study excludes the true effect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct Peeking {
-    /// With the interval for a single look.
+    /// The studies by the interval for a single look.
     pub once: Count,
-    /// With the anytime-valid interval.
+    /// The studies by the anytime-valid interval.
     pub always: Count,
 }
 

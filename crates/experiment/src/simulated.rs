@@ -9,20 +9,20 @@ use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use units::Duration;
 
 use crate::assignment::{Key, Shares};
-use crate::measure::LARGE;
+use crate::measure::LARGE_BYTES;
 use crate::observation::{Observation, Scope};
 
 /// The base RTT of a median network, in seconds.
-const RTT: f64 = 0.04;
+const MEDIAN_RTT_S: f64 = 0.04;
 
 /// The median throughput, in bytes per second.
-const RATE: f64 = 2.5e6;
+const MEDIAN_BYTES_PER_S: f64 = 2.5e6;
 
 /// The payload of a packet, in bytes.
-const PACKET: f64 = 1448.0;
+const PACKET_BYTES: f64 = 1448.0;
 
 /// The initial window, in bytes.
-const INITIAL: f64 = 10.0 * PACKET;
+const INITIAL_WINDOW_BYTES: f64 = 10.0 * PACKET_BYTES;
 
 /// The kind and the number of randomised units.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -169,7 +169,7 @@ impl Model {
         if self.networks.is_empty() {
             return self.effect;
         }
-        let large = || study.iter().filter(|of| of.acknowledged >= LARGE);
+        let large = || study.iter().filter(|of| of.acknowledged >= LARGE_BYTES);
         let each = large().filter_map(|of| {
             let name = of.groups.first()?;
             let kind = self.networks.iter().find(|kind| *name == kind.group())?;
@@ -266,8 +266,8 @@ impl Model {
         Network {
             unit,
             arm,
-            rate: RATE * (between * draws.normal() - shared + helped).exp(),
-            rtt: RTT * (0.6 * draws.normal()).exp(),
+            rate: MEDIAN_BYTES_PER_S * (between * draws.normal() - shared + helped).exp(),
+            rtt: MEDIAN_RTT_S * (0.6 * draws.normal()).exp(),
             loss: (0.002 * (1.2 * draws.normal()).exp()).min(0.3),
             groups: Vec::new(),
         }
@@ -291,13 +291,13 @@ impl Model {
         let size = draws.size();
         // Slow start takes rounds, and the rest of a small object takes its size over the rate. Large objects depend
         // only on the rate, which is the truth to be found.
-        let rounds = (1.0 + size / INITIAL).log2().ceil();
+        let rounds = (1.0 + size / INITIAL_WINDOW_BYTES).log2().ceil();
         let busy = if size < 3e6 {
             rounds * network.rtt + size / rate
         } else {
             size / rate
         };
-        let packets = (size / PACKET).ceil();
+        let packets = (size / PACKET_BYTES).ceil();
         let resent = (packets * network.loss * (0.5 * draws.normal()).exp()).min(packets);
         Observation {
             scope: Scope::Connection,

@@ -12,7 +12,7 @@ use std::collections::VecDeque;
 use units::Ratio;
 
 use crate::effect::Effect;
-use crate::measure::{LARGE, Measure};
+use crate::measure::{LARGE_BYTES, Measure};
 use crate::observation::Observation;
 use crate::tally::Tally;
 
@@ -26,7 +26,7 @@ pub const OBJECTS_PER_WINDOW: u64 = 25_000;
 pub const MAX_WINDOW_OBJECTS: u64 = 100_000;
 
 /// The minimum size of a collected object in bytes.
-pub const MIN_OBJECT_BYTES: u64 = LARGE;
+pub const MIN_OBJECT_BYTES: u64 = LARGE_BYTES;
 
 /// The evidence that a rule was made from.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -186,7 +186,7 @@ mod tests {
     use crate::simulated::{Model, Units};
 
     /// The limit that the documentation promises, in connections over 3 MB. Each connection here is one object.
-    const WITHIN: u64 = 100_000;
+    const MAX_STALE_CONNECTIONS: u64 = 100_000;
 
     /// The share of client networks that explore in each slot. A network has 1 to 300 connections in a slot.
     const EXPLORE: f64 = 0.02;
@@ -251,7 +251,7 @@ mod tests {
 
     #[test]
     fn a_rule_that_holds_stays() {
-        for (networks, limit) in [(1500, 300_000), (20_000, WITHIN)] {
+        for (networks, limit) in [(1500, 300_000), (20_000, MAX_STALE_CONNECTIONS)] {
             // The other controller is as much worse as the rule says.
             let holds = Case::constant(networks, 1.0 / 1.5 - 1.0, 0.5);
             assert_eq!(holds.all(0..4, limit), (0, 0));
@@ -265,7 +265,8 @@ mod tests {
     fn a_rule_whose_reason_is_gone_is_taken_back_within_so_many_connections() {
         // The rule expects twice the throughput, and the other controller is as good.
         for networks in [1500, 20_000] {
-            let (taken, most) = Case::constant(networks, 0.0, 1.0).all(100..108, WITHIN);
+            let (taken, most) =
+                Case::constant(networks, 0.0, 1.0).all(100..108, MAX_STALE_CONNECTIONS);
             assert_eq!(taken, 8, "{networks}: {most}");
         }
     }
@@ -278,7 +279,7 @@ mod tests {
                 explore: EXPLORE / 4.0,
                 ..Case::constant(networks, 0.0, 1.0)
             };
-            let (taken, most) = few.all(400..408, 3 * WITHIN);
+            let (taken, most) = few.all(400..408, 3 * MAX_STALE_CONNECTIONS);
             assert_eq!(taken, 8, "{networks}: {most}");
             println!("{networks}: {most}");
         }
@@ -294,7 +295,7 @@ mod tests {
                     first: (-0.5, before),
                     ..Case::constant(4000, 0.0, 1.0)
                 };
-                let after = goes.taken_back(seed, WITHIN);
+                let after = goes.taken_back(seed, MAX_STALE_CONNECTIONS);
                 assert!(after.is_some_and(|after| after > 0), "{before}: {after:?}");
             }
         }
@@ -304,7 +305,8 @@ mod tests {
     fn a_rule_that_has_become_wrong_is_taken_back_within_so_many_connections() {
         // The other controller is faster by half.
         for networks in [1500, 20_000] {
-            let (taken, most) = Case::constant(networks, 0.5, 0.0).all(200..208, WITHIN);
+            let (taken, most) =
+                Case::constant(networks, 0.5, 0.0).all(200..208, MAX_STALE_CONNECTIONS);
             assert_eq!(taken, 8, "{networks}: {most}");
         }
     }

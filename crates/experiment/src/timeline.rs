@@ -23,7 +23,7 @@ const WIDTHS: [u64; 13] = [
 pub(crate) const MAX_UNIX_S: u64 = 253_402_300_799;
 
 /// The percentile of slow objects.
-const SLOW: f64 = 0.05;
+const SLOW_SHARE: f64 = 0.05;
 
 /// The observations of an arm in a bin.
 #[derive(Debug, Clone, Default)]
@@ -141,7 +141,7 @@ impl Timeline {
         wide.widen(most);
         let arm = |part: &Part| ArmInBin {
             throughput_bps: part.throughput.value(Kind::Logs),
-            throughput_p5_bps: part.logs.percentile(SLOW).map(f64::exp),
+            throughput_p5_bps: part.logs.percentile(SLOW_SHARE).map(f64::exp),
             large: part.throughput.count,
             rtt_ms: part.rtt.value(Kind::Logs).map(|rtt| rtt * 1000.0),
             rtts: part.rtt.count,

@@ -10,9 +10,9 @@ units::named! {
     /// A column.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
     pub enum Column, "column" {
-        /// The other side.
+        /// The remote address.
         Remote = "remote",
-        /// This side.
+        /// The local address.
         Local = "local",
         /// The process.
         Process = "process",

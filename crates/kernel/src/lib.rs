@@ -57,8 +57,8 @@ pub use resent::{
 pub use settings::{ParameterError, Settings};
 pub use snapshot::Snapshot;
 pub use steering::{
-    InForce, Kept, MAX_ARMS, MAX_INTERFACES, MAX_PORT_RANGES, MAX_RULES, NewConnection, Steering,
-    SteeringCounts, SteeringRule, mapped,
+    InForce, MAX_ARMS, MAX_INTERFACES, MAX_PORT_RANGES, MAX_RULES, NewConnection, ProgramOwner,
+    Steering, SteeringCounts, SteeringRule, mapped,
 };
 pub use users::{Users, users};
 pub use visible::visible_flows;

@@ -326,13 +326,13 @@ impl InForce {
 
 /// The owner of the program that is kept under a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kept {
+pub enum ProgramOwner {
     /// The asking process's program.
-    Own,
+    ThisProcess,
     /// Another program.
-    Anothers,
+    Another,
     /// No program.
-    Nobodys,
+    Nobody,
 }
 
 /// The program's counters.

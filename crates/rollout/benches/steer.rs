@@ -48,10 +48,10 @@ use group::Group;
 const ROUNDS: usize = 7;
 
 /// The time for which connections come as fast as they can.
-const CHURN: Duration = Duration::from_secs(10);
+const CHURN_TIME: Duration = Duration::from_secs(10);
 
 /// The interval between the policy's steps, as in the command.
-const STEP: Duration = Duration::from_millis(200);
+const STEP_INTERVAL: Duration = Duration::from_millis(200);
 
 /// The kernel's numbers of kinds of maps and programs (<uapi/linux/bpf.h>).
 const LPM_TRIE: u64 = 11;
@@ -493,8 +493,8 @@ fn churn(group: &Group, policy: Policy) -> Outcome<[Row; 4]> {
             Instant::now(),
             clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID)?,
         );
-        while begin.elapsed() < CHURN {
-            thread::sleep(STEP);
+        while begin.elapsed() < CHURN_TIME {
+            thread::sleep(STEP_INTERVAL);
             steer.step(now(), |trouble| eprintln!("{trouble}"));
         }
         let spent = clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID)? - before;
@@ -506,7 +506,7 @@ fn churn(group: &Group, policy: Policy) -> Outcome<[Row; 4]> {
     })?;
     steer.step(now(), |trouble| eprintln!("{trouble}"));
     let (made, counts) = (made.into_inner(), steer.counts());
-    let seconds = CHURN.as_secs_f64();
+    let seconds = CHURN_TIME.as_secs_f64();
     steer.finish(now());
     Ok([
         ("the policy is in force".to_owned(), in_force),

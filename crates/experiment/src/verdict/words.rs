@@ -6,7 +6,7 @@ use crate::effect::Interval;
 /// is significant.
 pub(super) const MIN_SHOWN_CHANGE: f64 = 0.000_5;
 
-/// From this factor on, the report shows the factor instead of a percentage.
+/// The minimum factor that the report shows as a factor instead of a percentage.
 const MIN_FACTOR: f64 = 10.0;
 
 /// `+7.9 %`, or `12-fold`.

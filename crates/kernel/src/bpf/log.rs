@@ -13,7 +13,7 @@ static LISTENER: Mutex<()> = Mutex::new(());
 /// Collects the messages of libbpf.
 pub(super) struct Listener(#[expect(dead_code, reason = "held")] MutexGuard<'static, ()>);
 
-/// Nothing is printed to stderr.
+/// Stops printing to stderr.
 pub(super) fn silence() {
     set_print(None);
 }

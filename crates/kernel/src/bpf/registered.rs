@@ -15,7 +15,7 @@ use libbpf_rs::{Link, MapCore, MapFlags, MapHandle, MapType, ProgramType};
 use super::{CONFIG, LOAD, VERSION, bpffs, failed};
 use crate::{Algorithm, Error, Settings, since_boot, users};
 
-const LOOK: &str = "cannot look at a controller in the kernel, which takes root";
+const CANNOT_LOOK: &str = "cannot look at a controller in the kernel, which takes root";
 
 /// `BPF_MAP_TYPE_STRUCT_OPS` (<uapi/linux/bpf.h>).
 const STRUCT_OPS_MAP: &str = "26";
@@ -51,7 +51,7 @@ impl Registered {
         super::log::silence();
         let path = bpffs::pin(algorithm);
         let cannot = || failed(format!("cannot look at {}", path.display()));
-        let kept = Kept::open(&path)?;
+        let kept = PinnedFile::open(&path)?;
         // A killed loader may leave a file whose controller was never offered, and a killed unloader one whose
         // controller is gone.
         let name = algorithm.kernel_name();
@@ -135,15 +135,15 @@ fn is_free(algorithm: Algorithm) -> Result<(), Error> {
 /// Removes the controller and the file that keeps it.
 pub(super) fn remove(algorithm: Algorithm) -> Result<(), Error> {
     let path = bpffs::pin(algorithm);
-    let kept = Kept::open(&path)?;
+    let kept = PinnedFile::open(&path)?;
     // Without the file, the controller could no longer be found and removed.
-    if let Kept::Operations(map) = &kept {
+    if let PinnedFile::Operations(map) = &kept {
         // If its loader was killed before it was offered, there is nothing to remove.
         let _ = map.delete(&[0; 4]);
     }
     fs::remove_file(&path)
         .map_err(|source| Error::system(format!("cannot remove {}", path.display()), source))?;
-    if let Kept::Link(link) = &kept {
+    if let PinnedFile::Link(link) = &kept {
         // The kernel removes the controller after its last file, but not at once. Since 6.11, `detach` removes it at
         // once.
         let _ = link.detach();
@@ -160,15 +160,15 @@ pub(super) fn tidy(algorithm: Algorithm) -> Result<(), Error> {
 }
 
 /// The content of the file.
-enum Kept {
+enum PinnedFile {
     Link(Link),
     Operations(MapHandle),
 }
 
-impl Kept {
+impl PinnedFile {
     /// Opens the file. libbpf takes every file of the BPF file system for the type that it is asked to open. The kernel
     /// gives the real type in `/proc/self/fdinfo`.
-    fn open(path: &Path) -> Result<Kept, Error> {
+    fn open(path: &Path) -> Result<PinnedFile, Error> {
         let cannot = || failed(format!("cannot open {}", path.display()));
         let link = Link::open(path).map_err(cannot())?;
         let about = format!("/proc/self/fdinfo/{}", link.as_fd().as_raw_fd());
@@ -179,10 +179,10 @@ impl Kept {
             lines.any(|(name, is)| name == field && is.trim() == value)
         };
         if is("link_type", "struct_ops") {
-            Ok(Kept::Link(link))
+            Ok(PinnedFile::Link(link))
         } else if is("map_type", STRUCT_OPS_MAP) {
             let map = MapHandle::from_pinned_path(path);
-            map.map(Kept::Operations).map_err(cannot())
+            map.map(PinnedFile::Operations).map_err(cannot())
         } else {
             let what = format!("{} holds no controller: remove it", path.display());
             Err(Error::Lacking(what))
@@ -191,8 +191,8 @@ impl Kept {
 
     fn operations(self) -> Result<MapHandle, Error> {
         match self {
-            Kept::Link(link) => operations(&link),
-            Kept::Operations(map) => Ok(map),
+            PinnedFile::Link(link) => operations(&link),
+            PinnedFile::Operations(map) => Ok(map),
         }
     }
 }
@@ -208,40 +208,41 @@ pub fn flows(algorithm: Algorithm) -> Result<Option<OwnedFd>, Error> {
         return Ok(None);
     }
     super::log::silence();
-    let kept = Kept::open(&bpffs::pin(algorithm))?;
+    let kept = PinnedFile::open(&bpffs::pin(algorithm))?;
     flows_of(&kept.operations()?).map(Some)
 }
 
 /// The same for a map of operations.
 pub(super) fn flows_of(operations: &MapHandle) -> Result<OwnedFd, Error> {
     let program = program(operations)?;
-    let program = program.ok_or_else(|| Error::Lacking(format!("{LOOK}: it has no program")))?;
+    let program =
+        program.ok_or_else(|| Error::Lacking(format!("{CANNOT_LOOK}: it has no program")))?;
     let maps = program.map_ids;
     let mut maps = maps
         .into_iter()
         .filter_map(|id| MapHandle::from_map_id(id).ok());
     let flows = maps.find(|map| map.map_type() == MapType::SkStorage);
-    let flows = flows.ok_or_else(|| Error::Lacking(LOOK.to_owned()))?;
+    let flows = flows.ok_or_else(|| Error::Lacking(CANNOT_LOOK.to_owned()))?;
     flows
         .as_fd()
         .try_clone_to_owned()
-        .map_err(|source| Error::system(LOOK, source))
+        .map_err(|source| Error::system(CANNOT_LOOK, source))
 }
 
 /// The map of operations of a link.
 pub(super) fn operations(link: &Link) -> Result<MapHandle, Error> {
-    let info = LinkInfo::from_fd(link.as_fd()).map_err(failed(LOOK))?;
+    let info = LinkInfo::from_fd(link.as_fd()).map_err(failed(CANNOT_LOOK))?;
     let LinkTypeInfo::StructOps(operations) = info.info else {
-        return Err(Error::Lacking(format!("{LOOK}: it is none")));
+        return Err(Error::Lacking(format!("{CANNOT_LOOK}: it is none")));
     };
-    MapHandle::from_map_id(operations.map_id).map_err(failed(LOOK))
+    MapHandle::from_map_id(operations.map_id).map_err(failed(CANNOT_LOOK))
 }
 
 /// A program of a controller. `None` if the kernel never offered it, because its loader was killed.
 fn program(operations: &MapHandle) -> Result<Option<ProgramInfo>, Error> {
     let value = operations
         .lookup(&[0; 4], MapFlags::ANY)
-        .map_err(failed(LOOK))?;
+        .map_err(failed(CANNOT_LOOK))?;
     Ok(program_in(&value.unwrap_or_default()))
 }
 

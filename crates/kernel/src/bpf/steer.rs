@@ -22,8 +22,8 @@ use super::{bpffs, failed, log};
 use crate::permission::permission;
 use crate::requirement::{Requirement, met};
 use crate::{
-    EndedConnection, Error, InForce, Kept, ReportedObject, Resent, Steering, SteeringCounts,
-    mapped, resent, since_boot,
+    EndedConnection, Error, InForce, ProgramOwner, ReportedObject, Resent, Steering,
+    SteeringCounts, mapped, resent, since_boot,
 };
 
 const OBJECT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/steer.bpf.o"));
@@ -300,9 +300,9 @@ impl Attached {
     /// # Errors
     ///
     /// The BPF file system cannot be used.
-    pub fn kept(&self, name: &str) -> Result<Kept, Error> {
+    pub fn kept(&self, name: &str) -> Result<ProgramOwner, Error> {
         let Some((path, link)) = kept(name)? else {
-            return Ok(Kept::Nobodys);
+            return Ok(ProgramOwner::Nobody);
         };
         let info = |link: &Link| {
             link.info()
@@ -310,11 +310,11 @@ impl Attached {
         };
         let found = info(&link)?;
         Ok(if found.id == info(&self.link)?.id {
-            Kept::Own
+            ProgramOwner::ThisProcess
         } else if has_group(&found) {
-            Kept::Anothers
+            ProgramOwner::Another
         } else {
-            Kept::Nobodys
+            ProgramOwner::Nobody
         })
     }
 

@@ -56,7 +56,7 @@ fn allow_other_ways() {
 }
 
 impl World<'_> {
-    /// Nothing, with the reason, where this is impossible.
+    /// Makes the hosts and links. The error is the reason why that is impossible.
     fn make(group: &Group) -> Result<World<'_>, String> {
         ip("-V")?;
         // A separate thread makes the far host's namespace, which lives as long as its file is open.

@@ -17,13 +17,13 @@ use rollout::steer::Steer;
 use rollout::study::{Lookup, Study, StudyDirectory};
 
 use crate::group::Group;
-use crate::{Counted, Outcome, SOCK_OPS, STEP, held, spread, unix_s};
+use crate::{Counted, Outcome, SOCK_OPS, STEP_INTERVAL, held, spread, unix_s};
 
 /// The number of measured rounds, in which the arrangements take turns. One more before them warms up.
 const ROUNDS: usize = 7;
 
 /// The duration of wrk's load, in seconds.
-const ASKING: u32 = 3;
+const LOAD_SECONDS: u32 = 3;
 
 /// The port and the size of the file that nginx serves, in a network namespace of the benchmark's own.
 const PORT: u16 = 8000;
@@ -194,7 +194,7 @@ fn round(server: &Server, in_force: &mut InForce) -> Outcome<Round> {
         .args([
             "-t1",
             "-c32",
-            &format!("-d{ASKING}s"),
+            &format!("-d{LOAD_SECONDS}s"),
             "-H",
             "Connection: close",
         ])
@@ -202,7 +202,7 @@ fn round(server: &Server, in_force: &mut InForce) -> Outcome<Round> {
         .stdout(Stdio::piped())
         .spawn()?;
     while wrk.try_wait()?.is_none() {
-        thread::sleep(STEP);
+        thread::sleep(STEP_INTERVAL);
         in_force.step();
     }
     let told = String::from_utf8(wrk.wait_with_output()?.stdout)?;

@@ -188,8 +188,8 @@ impl Steer {
         self.hold.took_over()
     }
 
-    /// To be called several times a second. `trouble` gets each problem once. The result is `Over` if another process
-    /// has put a policy in force for this control group.
+    /// Maintains the policy. Call it several times a second. `trouble` gets each problem once. The result is `Over` if
+    /// another process has put a policy in force for this control group.
     pub fn step(&mut self, unix_s: f64, mut trouble: impl FnMut(&str)) -> Step {
         // This comes before calls that may take a second, because `unix_s` is the present time.
         let set = since_boot().map(|boot| self.calendar.news(unix_s, boot));

@@ -53,7 +53,7 @@ fn is_same(one: &Rule, other: &Rule) -> bool {
 }
 
 impl Keeper {
-    /// For a policy that is put in force at this time.
+    /// A keeper for a policy that is put in force at this time.
     pub fn new(policy: &Policy, now: Duration) -> Keeper {
         Keeper {
             watch: Watch::new(made(policy)),

@@ -8,7 +8,7 @@ use super::row::{Maker, Now, Row};
 
 /// A [program](super::program::Program) on a control group, or [routes](super::route::Routed) to client networks.
 pub(super) trait Assigner {
-    /// Maintains the assignment. To be called about once a second.
+    /// Maintains the assignment. Call it about once a second.
     fn tend(&mut self, maker: &Maker, now: Now) -> Events;
 
     /// The open connections.

@@ -1,7 +1,7 @@
 //! Connections that something other than this kernel has carried, such as a simulation. They are recorded, and
 //! evaluated by an experiment, like this kernel's connections.
 
-use experiment::plan::Kept;
+use experiment::plan::KeptAddress;
 use experiment::{Key, Observation, Unit};
 use kernel::{EndedConnection, ReportedObject};
 use units::{Bytes, Duration};
@@ -53,7 +53,7 @@ pub fn observations<'g>(
     let maker = Maker {
         sitting: 0,
         arms: Vec::new(),
-        kept: Kept::Prefix,
+        kept: KeptAddress::Prefix,
         keeps_ends: false,
         key: Key::of_seed(""),
     };

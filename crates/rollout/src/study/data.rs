@@ -6,7 +6,7 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
 use experiment::carryover::{Carryover, When};
-use experiment::plan::Kept;
+use experiment::plan::KeptAddress;
 use experiment::verdict::Reach;
 use experiment::{Gathered, Group, Key, Measured, Observation, Scope, Timeline, Unit};
 use units::Duration;
@@ -43,13 +43,13 @@ pub enum DataError {
         "no log can be joined: of clients, this study keeps address = \"{0}\" and no hash of address and port; begin a study with \
          join = true in its plan"
     )]
-    NoEnds(Kept),
+    NoEnds(KeptAddress),
     /// No column that was kept has a network.
     #[error(
         "no client has a network: of clients, this study keeps address = \"{0}\"; give --as and --region to `fullpipe study` itself, \
          which knows the addresses"
     )]
-    NoClients(Kept),
+    NoClients(KeptAddress),
     /// The seed was removed. A client's hash cannot be computed without it.
     #[error("{}: no log can be joined: study.json has no seed any more", path.display())]
     NoSeed {
@@ -175,7 +175,7 @@ pub fn read(
         return Err(DataError::NoPlace);
     };
     let plan = &place.plan;
-    if !lookup.is_empty() && matches!(plan.address, Kept::Hashed | Kept::None) {
+    if !lookup.is_empty() && matches!(plan.address, KeptAddress::Hashed | KeptAddress::None) {
         return Err(DataError::NoClients(plan.address));
     }
     let mut gathered = Gathered::new(&plan.names(), &plan.shares().shares());

@@ -188,7 +188,7 @@ impl ControlGroup {
     }
 }
 
-/// For a program that stays attached.
+/// Functions for a program that stays attached.
 #[cfg(feature = "load")]
 impl ControlGroup {
     /// Duplicates the open group. The lock stays until both are closed.

@@ -13,7 +13,7 @@ const GROUP_LENGTHS: [u8; 2] = [16, 32];
 /// The known facts about a client.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct ClientFacts<'k> {
-    /// Its address, its network or its pseudonym, as it is stored.
+    /// The address, the network or the pseudonym, as it is stored.
     pub client: Option<&'k str>,
     pub system: Option<u32>,
     pub region: Option<&'k str>,
@@ -78,7 +78,7 @@ pub(super) struct FirstHandshakes(Option<HashMap<(usize, u64), Handshake>>);
 type Handshake = (f64, Option<Duration>);
 
 impl FirstHandshakes {
-    /// None yet, for units of this kind.
+    /// An empty map for units of this kind.
     pub fn new(unit: Unit) -> FirstHandshakes {
         let has_first = matches!(unit, Unit::Connection | Unit::Prefix { .. });
         FirstHandshakes(has_first.then(Default::default))
@@ -129,7 +129,7 @@ impl super::Row {
         }
     }
 
-    /// Its groups. A study that runs does not know the first connections of its units.
+    /// The groups of its client. A running study does not know the first connections of its units.
     pub(super) fn groups(&self, unit: Unit) -> Vec<String> {
         let is_own = unit == Unit::Connection;
         ClientFacts {

@@ -2,7 +2,7 @@
 
 use std::os::fd::OwnedFd;
 
-use kernel::{Attached, Error, Kept, Memory, Steering, SteeringCounts};
+use kernel::{Attached, Error, Memory, ProgramOwner, Steering, SteeringCounts};
 pub(crate) use kernel::{in_force, is_kept, release, sweep};
 use units::Duration;
 
@@ -140,8 +140,8 @@ impl Hold {
         Ok(())
     }
 
-    /// To be called about once a second. Renews the lease, collects connections and objects that have ended, and
-    /// attaches the program again if its control group has come back.
+    /// Renews the lease, collects connections and objects that have ended, and attaches the program again if its
+    /// control group has come back. Call it about once a second.
     pub fn tend(&mut self) -> Tended {
         let mut tended = Tended::default();
         let Some((attached, opened)) = &self.attached else {
@@ -212,13 +212,13 @@ impl Hold {
         let kept = if self.is_kept {
             attached.kept(&opened.name())?
         } else {
-            Kept::Own
+            ProgramOwner::ThisProcess
         };
         Ok(match kept {
-            Kept::Anothers => Standing::Superseded,
+            ProgramOwner::Another => Standing::Superseded,
             _ if !is_attached => Standing::Evicted,
-            Kept::Nobodys => Standing::Unkept,
-            Kept::Own => Standing::Fine,
+            ProgramOwner::Nobody => Standing::Unkept,
+            ProgramOwner::ThisProcess => Standing::Fine,
         })
     }
 
@@ -241,7 +241,7 @@ impl Hold {
         let Some((attached, opened)) = self.attached.take() else {
             return;
         };
-        if self.is_kept && matches!(attached.kept(&opened.name()), Ok(Kept::Own)) {
+        if self.is_kept && matches!(attached.kept(&opened.name()), Ok(ProgramOwner::ThisProcess)) {
             // A program that cannot be removed ends with its lease.
             let _ = release(&opened.name());
         }

@@ -117,7 +117,7 @@ pub(super) struct Join<C> {
 }
 
 impl<C: Copy + Eq + std::hash::Hash> Join<C> {
-    /// From connections, each with the hash of its client's address and port.
+    /// An empty join with these connections, each with the hash of its client's address and port.
     pub fn of(connections: impl Iterator<Item = (u64, C, Life)>) -> Join<C> {
         let mut ends: HashMap<u64, Vec<(C, Life)>> = HashMap::new();
         for (end, connection, life) in connections {

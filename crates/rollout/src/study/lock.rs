@@ -20,9 +20,9 @@ const DIRECTORY: &str = "/run";
 /// The kind of hold on a control group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Claim {
-    /// By a study, exclusively.
+    /// A study holds it, exclusively.
     Alone,
-    /// By a policy, together with other policies. The latest one takes over.
+    /// A policy holds it, together with other policies. The latest one takes over.
     Shared,
 }
 

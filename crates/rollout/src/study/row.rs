@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use experiment::plan::Kept;
+use experiment::plan::KeptAddress;
 use experiment::{Key, Observation, Prefix, Scope};
 use kernel::{EndedConnection, SteeredConnection};
 use linux::diag::{EndedSocket, SocketState, TcpInfo};
@@ -79,7 +79,7 @@ pub struct Row {
 pub(super) struct Maker {
     pub sitting: u64,
     pub arms: Vec<Arc<str>>,
-    pub kept: Kept,
+    pub kept: KeptAddress,
     pub keeps_ends: bool,
     pub key: Key,
 }
@@ -99,7 +99,7 @@ impl Now {
 }
 
 impl Maker {
-    /// For the study at this place, in its latest sitting.
+    /// The maker of rows for this study, in its latest sitting.
     pub fn of(place: &StudyDirectory) -> Maker {
         let plan = &place.plan;
         Maker {
@@ -114,10 +114,10 @@ impl Maker {
     /// The part of an address that the plan keeps.
     pub fn client(&self, address: IpAddr) -> Option<Arc<str>> {
         match self.kept {
-            Kept::Full => Some(address.to_string().into()),
-            Kept::Prefix => Some(network(address).to_string().into()),
-            Kept::Hashed => Some(format!("{:016x}", self.key.pseudonym(address)).into()),
-            Kept::None => None,
+            KeptAddress::Full => Some(address.to_string().into()),
+            KeptAddress::Prefix => Some(network(address).to_string().into()),
+            KeptAddress::Hashed => Some(format!("{:016x}", self.key.pseudonym(address)).into()),
+            KeptAddress::None => None,
         }
     }
 
@@ -283,12 +283,12 @@ pub(super) mod tests {
 
     use super::*;
 
-    /// For a study whose first arm is bbr, a connection of it, and the beginning of time.
+    /// A maker for a study whose first arm is bbr, a connection of it, and the beginning of time.
     fn example() -> (Maker, SteeredConnection, Now) {
         let maker = Maker {
             sitting: 1,
             arms: vec!["bbr".into()],
-            kept: Kept::None,
+            kept: KeptAddress::None,
             keeps_ends: false,
             key: Key::of_seed("a"),
         };

@@ -197,8 +197,8 @@ impl Study {
         self.files.lost() + self.objects.lost()
     }
 
-    /// To be called about once a second. Maintains the assignment, records connections and objects that have ended,
-    /// looks at open connections, and returns whether the study is over. `trouble` gets each problem once; the study
+    /// Maintains the assignment, records connections and objects that have ended, looks at open connections, and
+    /// returns whether the study is over. Call it about once a second. `trouble` gets each problem once; the study
     /// continues.
     pub fn step(&mut self, unix_s: f64, mut trouble: impl FnMut(&str)) -> Step {
         let mut troubles = std::mem::take(&mut self.begun);

@@ -40,7 +40,7 @@ fn policy(group: &Path, lossy: &str, more: &str) -> String {
     )
 }
 
-/// Both hosts, and the policy in force.
+/// The two hosts and the policy in force.
 struct Test<'t> {
     network: &'t Network,
     address: SocketAddr,

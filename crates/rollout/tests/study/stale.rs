@@ -26,10 +26,10 @@ use crate::server::{PORT, Server};
 use crate::{TIMEOUT, alone_between, connect_to, now, own_mounts};
 
 /// The rule must be taken back within this many of its connections, counted from the end of the loss.
-const WITHIN: u64 = 2000;
+const MAX_STALE_CONNECTIONS: u64 = 2000;
 
 /// The number of explorers' connections that the rule has seen before: more than one check needs.
-const BEFORE: u64 = 110;
+const MIN_EXPLORED: u64 = 110;
 
 /// The number of client networks.
 const NETWORKS: u64 = 200;
@@ -203,7 +203,7 @@ fn stale(group: &Group, network: &Network) {
     thread::scope(|scope| {
         scope.spawn(|| network.near.inside(clients).expect("inside"));
         let _stop = Stop(&stop);
-        while ended(&steer, "lossy")[1] < BEFORE {
+        while ended(&steer, "lossy")[1] < MIN_EXPLORED {
             step(&mut steer);
         }
         assert_eq!(
@@ -219,7 +219,7 @@ fn stale(group: &Group, network: &Network) {
             // A rule that was taken back is no longer in the metrics.
             let without: u64 = ended(&steer, "lossy").iter().sum::<u64>() - lossy;
             assert!(
-                without <= WITHIN,
+                without <= MAX_STALE_CONNECTIONS,
                 "{without} connections, and it is still there"
             );
             step(&mut steer);

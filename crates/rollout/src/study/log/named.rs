@@ -3,7 +3,7 @@
 use super::times::Unit;
 
 /// The required values of a request, with nginx's names for them.
-pub const WHAT: [(&str, &[&str]); 5] = [
+pub const REQUIRED_VALUES: [(&str, &[&str]); 5] = [
     ("address", &["remote_addr"]),
     ("port", &["remote_port"]),
     ("time", &["msec"]),
@@ -14,18 +14,18 @@ pub const WHAT: [(&str, &[&str]); 5] = [
 /// A value that is needed of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Named {
-    /// The index in [`WHAT`].
+    /// The index in [`REQUIRED_VALUES`].
     pub place: usize,
     /// The unit of the time taken, if the name says one.
     pub unit: Option<Unit>,
 }
 
-/// The value with this name: one of [`WHAT`], or `took_ms`, `took_us` or `took_ns`.
+/// The value with this name: one of [`REQUIRED_VALUES`], or `took_ms`, `took_us` or `took_ns`.
 pub fn named(name: &str) -> Option<Named> {
     let unit = name.strip_prefix("took_").and_then(Unit::named);
     let name = if unit.is_some() { "took" } else { name };
     let is_named = |(what, others): &(&str, &[&str])| *what == name || others.contains(&name);
-    let place = WHAT.iter().position(is_named)?;
+    let place = REQUIRED_VALUES.iter().position(is_named)?;
     Some(Named { place, unit })
 }
 

@@ -3,7 +3,7 @@
 use experiment::comparison::{Comparison, GroupRow, Rival, Row};
 use experiment::findings::{ArmLevels, Observed};
 use experiment::heat::{HeatRow, SHARES};
-use experiment::plan::Kept;
+use experiment::plan::KeptAddress;
 use experiment::verdict::{Reach, change, probability, range};
 use experiment::{Findings, Group, Measure};
 use report::Table;
@@ -163,10 +163,10 @@ pub fn hints(read: &Read, findings: &Findings) -> Option<String> {
         return None;
     }
     Some(match read.place.plan.address {
-        Kept::Full | Kept::Prefix => "No group of clients has a name. `fullpipe study report` and `fullpipe steer learn` name ASs with --as FILE, and regions \
+        KeptAddress::Full | KeptAddress::Prefix => "No group of clients has a name. `fullpipe study report` and `fullpipe steer learn` name ASs with --as FILE, and regions \
                                       with --region FILE, from what is stored of clients' addresses."
             .to_owned(),
-        Kept::Hashed | Kept::None => "No group of clients has a name, and no address is stored. Only `fullpipe study` itself can name ASs with --as FILE, and \
+        KeptAddress::Hashed | KeptAddress::None => "No group of clients has a name, and no address is stored. Only `fullpipe study` itself can name ASs with --as FILE, and \
                                       regions with --region FILE."
             .to_owned(),
     })

@@ -103,7 +103,7 @@ pub(super) struct Sockets {
 }
 
 impl Sockets {
-    /// To be called when the routes are in place. Connections that exist already take no part.
+    /// Starts to follow sockets. The routes must be in place. Connections that exist already take no part.
     pub fn begin(drawing: Drawing, now: Duration) -> Result<Sockets, Error> {
         let (mut diag, mut known) = (Diag::open_here()?, HashMap::new());
         diag.sockets(&Filter::default(), |socket| {
