@@ -21,7 +21,6 @@ const MEDIAN_BYTES_PER_S: f64 = 2.5e6;
 /// The payload of a packet, in bytes.
 const PACKET_BYTES: f64 = 1448.0;
 
-/// The initial window, in bytes.
 const INITIAL_WINDOW_BYTES: f64 = 10.0 * PACKET_BYTES;
 
 /// The kind and the number of randomised units.

@@ -36,7 +36,6 @@ pub(super) fn directory() -> PathBuf {
     Path::new(MOUNT).join("fullpipe")
 }
 
-/// The file of this name.
 pub(super) fn file(name: &str) -> PathBuf {
     directory().join(name)
 }

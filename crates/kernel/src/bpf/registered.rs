@@ -229,7 +229,6 @@ pub(super) fn flows_of(operations: &MapHandle) -> Result<OwnedFd, Error> {
         .map_err(|source| Error::system(CANNOT_LOOK, source))
 }
 
-/// The map of operations of a link.
 pub(super) fn operations(link: &Link) -> Result<MapHandle, Error> {
     let info = LinkInfo::from_fd(link.as_fd()).map_err(failed(CANNOT_LOOK))?;
     let LinkTypeInfo::StructOps(operations) = info.info else {

@@ -453,7 +453,6 @@ pub fn in_force(name: &str, address: IpAddr) -> Result<Option<InForce>, Error> {
     )))
 }
 
-/// The program of a link.
 fn program_of(link: &LinkInfo) -> Option<ProgramInfo> {
     let options = ProgInfoQueryOptions::default().include_map_ids(true);
     let mut programs = ProgInfoIter::with_query_opts(options);

@@ -24,9 +24,7 @@ pub(super) struct Keeper {
 /// A report of the program.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Report<'h> {
-    /// A connection that has ended.
     Connection(&'h EndedConnection),
-    /// An object.
     Object(&'h ReportedObject),
 }
 

@@ -60,7 +60,6 @@ fn write(directory: &Path, rows: Vec<Written>) {
     files.save().unwrap();
 }
 
-/// An object of a connection.
 fn object(connection: u64, number: u64, of: &Observation) -> ObjectRow {
     ObjectRow {
         sitting: 1,
