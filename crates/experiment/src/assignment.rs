@@ -24,8 +24,7 @@ pub enum Unit {
     },
     /// All connections that begin in one slot of calendar time. This is for congestion that the arms would share.
     Slot(Duration),
-    /// All connections of a client network that begin in one slot of calendar time. So each network gets each arm in
-    /// turn.
+    /// All connections of a client network that begin in one slot of calendar time. Each network gets each arm in turn.
     PrefixInSlot {
         /// The prefix length for IPv4.
         v4: u8,
@@ -158,8 +157,7 @@ impl Key {
         self.draw([ADDRESS, high, low, 0])
     }
 
-    /// A pseudonym of the other end of a connection, its address and port. With the key, a log can be joined to the
-    /// data.
+    /// A pseudonym of a connection's remote address and port. With the key, a log can be joined to the data.
     pub fn end(&self, address: IpAddr, port: u16) -> u64 {
         let [high, low] = halves(bits(address));
         self.draw([END, high, low, port.into()])

@@ -105,8 +105,7 @@ pub struct SinceBin {
     pub to_s: f64,
     /// True if it is evaluated, or part of the washout.
     pub is_evaluated: bool,
-    /// In slots after a slot of another arm: the share of the time of objects that belongs to connections of other
-    /// arms.
+    /// The share of objects' time that belongs to connections of other arms, in slots after a slot of another arm.
     pub of_others: Option<f64>,
     /// The values of each arm.
     pub arms: Vec<ArmSince>,

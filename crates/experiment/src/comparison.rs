@@ -54,8 +54,8 @@ pub struct Row {
     pub strata: usize,
     /// The effect without strata.
     pub unadjusted: Option<Effect>,
-    /// The p-value of `effect`, corrected for the number of measures (Holm) and arms. It is anytime-valid unless the
-    /// study is over.
+    /// The p-value of `effect`, corrected for the number of measures (Holm) and arms. Anytime-valid unless the study is
+    /// over.
     pub p_corrected: Option<f64>,
 }
 

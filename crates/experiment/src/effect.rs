@@ -17,8 +17,7 @@ const NARROWEST_LOGS: f64 = 0.1;
 /// The same for a share. It is greater because shares of rare events have larger errors.
 const NARROWEST_SHARES: f64 = 0.3;
 
-/// The tail of the normal distribution is lost in rounding beyond this many standard errors, so an interval reaches no
-/// further.
+/// The maximum half width in standard errors. Beyond it, the tail of the normal distribution is lost in rounding.
 const MAX_STANDARD_ERRORS: f64 = 8.0;
 
 /// An interval of relative changes of the first arm's value: 0.08 is 8 % more.
@@ -301,8 +300,8 @@ mod tests {
 
     #[test]
     fn an_interval_is_that_of_welch() {
-        // Two samples of 20 with variances 35 and 140, and means 10.5 and 21: t = 10.5 / √(175/20), with 27.94 degrees
-        // of freedom.
+        // Two samples of 20 with variances 35 and 140, means 10.5 and 21: t = 10.5 / √(175/20), with 27.94 degrees of
+        // freedom.
         let mut tally = Tally::new(2);
         for unit in 0..20_u64 {
             let value = (unit + 1) as f64;

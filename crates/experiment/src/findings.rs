@@ -22,8 +22,7 @@ const SLOW_SHARE: f64 = 0.05;
 /// The seed of the bootstrap, so that the same data give the same interval.
 const SEED: u64 = 19;
 
-/// The upper ends of the classes of connections by their share of retransmitted packets. One more class is above the
-/// last.
+/// The upper ends of the classes of connections by their share of retransmitted packets, except the last class.
 const CLASSES: [f64; 3] = [0.0, 0.01, 0.05];
 
 /// The measures that groups are compared in: first the one that policies improve, then those that they may harm.
@@ -130,8 +129,7 @@ pub struct Findings {
     pub verdict: String,
     /// The verdict as one word.
     pub decision: Decision,
-    /// True if the study has run for its planned duration. Otherwise, the verdict and the corrected p-values are
-    /// anytime-valid.
+    /// True if the study has run for its planned duration. Otherwise, verdict and corrected p-values are anytime-valid.
     pub is_over: bool,
     /// The progress of the study.
     pub reach: Reach,

@@ -1,5 +1,4 @@
-//! Changes of completion times by size, from the fastest to the slowest. They are kept in bounded memory, so they have
-//! no intervals.
+//! Changes of completion times by size, from the fastest to the slowest. Memory is bounded, so there are no intervals.
 
 use serde::Serialize;
 

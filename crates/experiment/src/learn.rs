@@ -82,8 +82,7 @@ impl RuleScope {
         })
     }
 
-    /// The places that share a rule, if their controller is the same: all of a kind. Each class of RTTs has its own
-    /// rule.
+    /// The scopes that share a rule if their controller is the same. Each class of RTTs has its own rule.
     fn rule(&self) -> (u8, Option<RttClass>) {
         match self {
             RuleScope::Network(..) => (0, None),
@@ -110,8 +109,8 @@ impl RuleScope {
 /// A group that a rule will hold for.
 struct Learned<'f> {
     arm: &'f str,
-    /// The observed advantage of its controller over that of the remaining connections. The largest of many advantages
-    /// is partly chance.
+    /// The observed advantage of its controller over that of the remaining connections. The largest of many is chance
+    /// in part.
     better: f64,
     /// The lower end of the interval that is corrected for the selection.
     expect: f64,
@@ -420,8 +419,7 @@ fn summary(groups: &[(&RuleScope, &Learned<'_>)]) -> String {
 /// before. If several controllers are, the one with the greatest expectation is taken. If the harm is greater than the
 /// gain, or the networks of a region are unknown, there is no rule, but a line in `without`.
 ///
-/// Classes of RTTs have rules only if no other group has one for this arm, because the clients of a network have
-/// similar RTTs.
+/// Classes of RTTs have rules only if no other group has one for this arm: the RTTs of a network are similar.
 fn learned<'f>(
     plan: &Plan,
     findings: &'f Findings,

@@ -2,8 +2,7 @@
 
 use crate::observation::{Observation, Scope};
 
-/// The minimum size, in bytes, of an object that shows the throughput of its path. A large CDN reported throughput for
-/// such objects.
+/// The minimum size, in bytes, of an object that shows the throughput of its path, as in a large CDN's report.
 pub const LARGE_BYTES: u64 = 3_000_000;
 
 /// The minimum busy time of a connection, in seconds. The kernel counts busy time in ticks of up to 10 ms.

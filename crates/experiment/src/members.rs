@@ -8,8 +8,7 @@ use crate::assignment::Unit;
 use crate::plan::Plan;
 use crate::prefix::Prefix;
 
-/// The maximum number of client networks in a study by route. Each takes a route, and all routes are checked every few
-/// seconds.
+/// The maximum number of client networks in a study by route. Each takes a route that is checked every few seconds.
 const MAX_ROUTES: usize = 10_000;
 
 /// The networks that a plan names. The most specific network with an address counts, as in the kernel's program.

@@ -1,5 +1,4 @@
-//! PLAN.toml: which connections take part, with which arms, how they are randomised, for how long, and when to stop
-//! early.
+//! PLAN.toml: the connections that take part, the arms, their randomisation, the duration, and reasons to stop early.
 
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
@@ -45,8 +44,7 @@ pub struct Plan {
     pub connections: Connections,
     /// `unit`, `prefix_v4`, `prefix_v6`, `slot`: the unit of randomisation.
     pub unit: Unit,
-    /// `washout`: the time at the beginning of each slot that is not evaluated, because the other arm's queues are
-    /// still there.
+    /// `washout`: the time at the beginning of each slot that is not evaluated, while the other arm's queues are there.
     pub washout: Duration,
     /// `duration`: the duration of the study.
     pub duration: Duration,
@@ -477,8 +475,7 @@ impl Plan {
         self.join || matches!(self.address, KeptAddress::Full | KeptAddress::Hashed)
     }
 
-    /// True if a connection that was set up at this time, since 1970, is evaluated. It is not in the washout of its
-    /// slot.
+    /// True if a connection that was set up at this time, since 1970, is evaluated: it is not in its slot's washout.
     pub fn is_evaluated(&self, set_up: Duration) -> bool {
         match self.unit {
             Unit::Slot(slot) => {

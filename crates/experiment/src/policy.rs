@@ -101,11 +101,10 @@ pub struct Rule {
     /// `evidence`: the reason, for people: a report, a date.
     #[serde(default)]
     pub evidence: String,
-    /// `expect`: the expected advantage of its controller over the others. The rule is stale if less than half of it is
-    /// left.
+    /// `expect`: the expected advantage of its controller over the others. With less than half of it, the rule is
+    /// stale.
     pub expect: Option<Ratio>,
-    /// `explore`: the share of its client networks that explore, instead of the policy's. With 0, the rule does not
-    /// explore.
+    /// `explore`: the share of its client networks that explore, instead of the policy's. With 0, none does.
     #[serde(default, deserialize_with = "some_share")]
     pub explore: Option<Ratio>,
 }

@@ -192,8 +192,7 @@ impl Model {
         self.drawn(seed, Some((slot, shares, draws)))
     }
 
-    /// The units follow from the seed. Their connections follow from the same seed, or from the slot's, which also
-    /// draws arms anew.
+    /// The seed decides the units, and their connections unless a slot has a seed, which also draws arms anew.
     fn drawn(&self, seed: u64, mut slot: Option<(u64, Shares, Draws)>) -> Vec<Observation> {
         let mut draws = Draws(Xoshiro256PlusPlus::seed_from_u64(seed));
         let key = Key::of_seed(&format!("simulated {seed}"));

@@ -353,8 +353,7 @@ mod tests {
     }
 
     impl Stream {
-        /// Adds this many connections. Explorers' throughput is `by` times the others'. Returns whether one of them
-        /// made the rule stale.
+        /// Adds this many connections. Explorers' throughput is `by` times the others'. True if the rule becomes stale.
         fn go(&mut self, connections: u64, by: u64) -> bool {
             (0..connections).any(|_| {
                 self.number += 1;

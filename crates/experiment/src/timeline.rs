@@ -13,8 +13,7 @@ use crate::observation::Observation;
 /// The maximum number of bins.
 pub const MAX_BINS: usize = 48;
 
-/// The widths of bins in seconds. Each is a multiple of the one before, so that bins can be merged. After the last one,
-/// widths double.
+/// The widths of bins in seconds. Each is a multiple of the one before, so bins can be merged. Then widths double.
 const WIDTHS: [u64; 13] = [
     1, 5, 15, 30, 60, 300, 900, 1800, 3600, 7200, 14_400, 43_200, 86_400,
 ];

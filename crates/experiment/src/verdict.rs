@@ -35,8 +35,7 @@ pub enum Decision {
     TakeForSome(String),
     /// This arm is better in throughput, and significantly worse in nothing.
     Take(String),
-    /// This arm is better in throughput, and significantly worse in another measure. The choice depends on what
-    /// matters.
+    /// This arm is better in throughput, and significantly worse in another measure. The choice is the user's.
     Weigh(String),
 }
 

@@ -11,8 +11,7 @@ const ALL: [Units; 3] = [
     Units::Slots(250),
 ];
 
-/// Of 200 studies without an effect, 5 % ± 3 % show one. The bootstrap of a percentile is conservative, so it has no
-/// lower bound.
+/// Of 200 studies without an effect, 5 % ± 3 % show one. The bootstrap of a percentile may show fewer.
 #[test]
 fn without_an_effect_one_study_in_twenty_shows_one() {
     for units in ALL {

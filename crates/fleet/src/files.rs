@@ -1,8 +1,7 @@
 //! Rows in Parquet files: bounded on disk and in memory, and readable after a crash.
 //!
-//! A Parquet file can be read only if it is complete. So the newest file is written again every few seconds, beside its
-//! old state, and then replaces it: a crash costs at most these seconds. A file with enough rows is followed by the
-//! next one.
+//! A Parquet file can be read only if it is complete. So the newest file is written again every few seconds, and then
+//! replaces its old state: a crash costs at most these seconds. A file with enough rows is followed by the next one.
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -28,8 +27,7 @@ pub const MAX_DELAY: Duration = Duration::from_secs(5);
 /// The minimum size to keep: a few full files.
 pub const MIN_KEEP: Bytes = Bytes::new(32_000_000);
 
-/// The latest time of a file's name, in milliseconds since 1970: in the year 2264. Nearly as many names of this length
-/// follow.
+/// The latest time of a file's name, in milliseconds since 1970: the year 2264. Nearly as many such names follow.
 const MAX_UNIX_MS: u64 = 9_300_000_000_000;
 
 /// The number of digits of a name.
@@ -192,8 +190,7 @@ impl<R> Files<R> {
         self.rows.len()
     }
 
-    /// A name that sorts after those of all existing files, even if the clock was set back: the oldest files are
-    /// deleted first.
+    /// A name that sorts after all existing ones, even if the clock was set back: the oldest files are deleted first.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,

@@ -138,7 +138,7 @@ impl Group {
         groups
     }
 
-    /// Sorts groups by one of their [`COLUMNS`](Group::COLUMNS), the largest first and unknown values last. The sort is
+    /// Sorts groups by one of their [`COLUMNS`](Group::COLUMNS), the largest first and unknown values last. It is
     /// stable.
     pub fn sort(groups: &mut [Group], by: Column, is_reversed: bool) {
         let number = |group: &Group| group.number(by).unwrap_or(f64::NEG_INFINITY);

@@ -36,8 +36,7 @@ pub enum NamespaceError {
 }
 
 impl Namespace {
-    /// Finds namespaces by a name of `ip netns`, the number of a process, a file, or `all` for those that this user can
-    /// see.
+    /// Finds namespaces by a name of `ip netns`, a process's number, a file, or `all` for those that this user can see.
     ///
     /// # Errors
     ///

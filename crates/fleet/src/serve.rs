@@ -1,5 +1,4 @@
-//! The metrics over HTTP. A reader gets the text of the last sample. A slow or invalid client does not delay the next
-//! one.
+//! The metrics over HTTP: the text of the last sample. A slow or invalid client does not delay the next one.
 
 use std::collections::VecDeque;
 use std::convert::Infallible;

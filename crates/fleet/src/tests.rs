@@ -118,8 +118,7 @@ fn what_a_look_does_not_show_is_gone_and_the_rest_goes_on() {
     );
 }
 
-/// A sample of connections with so many kilobytes acknowledged. `is_whole` is false if the kernel's answer was
-/// incomplete.
+/// A sample of connections with so many kilobytes acknowledged. `is_whole` tells if the kernel's answer was complete.
 fn look(table: &mut Table, second: u64, sockets: &[(u64, u64)], is_whole: bool) {
     let namespace = std::sync::Arc::from("host");
     table.begin(moment(second));

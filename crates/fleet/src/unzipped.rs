@@ -8,8 +8,7 @@ use text::TextError;
 /// The first bytes of a gzip file (RFC 1952, section 2.3.1).
 const GZIP: &[u8] = &[0x1f, 0x8b];
 
-/// The content of a file, decompressed if necessary. Reading fails behind `most` bytes, because a file of 1 MB can have
-/// 1 GB of content.
+/// The content of a file, decompressed if necessary. Reading fails behind `most` bytes: 1 MB can have 1 GB of content.
 pub fn unzipped<'s>(source: impl Read + 's, most: u64) -> io::Result<Box<dyn BufRead + 's>> {
     let mut source = BufReader::new(source);
     let is_gzip = source.fill_buf()?.starts_with(GZIP);

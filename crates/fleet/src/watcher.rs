@@ -39,8 +39,7 @@ struct WatchedNamespace {
 }
 
 impl Watcher {
-    /// Watches these namespaces. `filter` leaves connections out in the kernel; `systems` names the networks of remote
-    /// addresses.
+    /// Watches these namespaces. The kernel applies `filter`; `systems` names the networks of remote addresses.
     ///
     /// # Errors
     ///

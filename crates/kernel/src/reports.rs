@@ -8,8 +8,7 @@ use units::Duration;
 /// The unit of the RTTs in `struct steered`, in microseconds.
 const RTT_UNIT_US: u64 = 64;
 
-/// The data that is stored with a connection whose controller the program has set: `struct steered` of
-/// `bpf/steer.bpf.c`.
+/// The data of a connection whose controller the program has set: `struct steered` of `bpf/steer.bpf.c`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SteeredConnection {
     /// The draw of its unit.
@@ -48,8 +47,7 @@ pub struct EndedConnection {
     pub lost: u64,
     /// The smoothed RTT. `None` before the first sample.
     pub rtt: Option<Duration>,
-    /// The minimum RTT: over the whole connection if it was followed, else over the last minutes. `None` before the
-    /// first sample.
+    /// The minimum RTT: of the whole connection if it was followed, else of the last minutes. `None` without a sample.
     pub min_rtt: Option<Duration>,
     /// The median of the round trips, within a sixteenth. `None` if they were not followed.
     pub median_rtt: Option<Duration>,

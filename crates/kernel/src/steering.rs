@@ -32,8 +32,7 @@ pub struct Steering {
     pub unit: DrawnUnit,
     /// The rules in order, of which the first match counts. Connections that no rule matches keep their controllers.
     pub rules: Vec<SteeringRule>,
-    /// The networks of rules: an address, the number of its bits that count, and a bit for each rule. The most specific
-    /// network counts.
+    /// The networks of rules: address, prefix length, and a bit for each rule. The most specific network counts.
     pub networks: Vec<(Ipv6Addr, u8, u64)>,
 }
 
@@ -83,8 +82,7 @@ pub fn mapped(address: IpAddr) -> Ipv6Addr {
 }
 
 impl Steering {
-    /// `struct steering` of `bpf/steer/rule.h`. Rules and arms beyond the bounds are left out; the caller must count
-    /// them.
+    /// `struct steering` of `bpf/steer/rule.h`, without rules and arms beyond the bounds, which the caller must count.
     pub(crate) fn bytes(&self) -> Vec<u8> {
         let mut words = self.key.to_vec();
         words.extend(self.unit.words());

@@ -1,6 +1,5 @@
 //! The cost of steering a server's connections: the set-up of a connection, a table of a million networks, and the rate
-//! of connections that the machine and the policy's process sustain. With nginx and wrk, also the cost to an HTTP
-//! server.
+//! of connections that the machine and the policy's process sustain. With nginx and wrk, also an HTTP server's cost.
 //!
 //! `cargo bench -p fullpipe-rollout --features load --bench steer [-- [--document FILE] CONNECTIONS [NETWORKS]]`, as
 //! root. With `--document`, the tables go into that file, between its lines `<!-- steer-cost: begin -->` and `<!--

@@ -199,8 +199,7 @@ fn of_several_arms_the_best_one_is_taken_and_not_the_first_one() {
     assert_eq!(findings.decision, Decision::Take("reno".to_owned()));
     let plan = plan_of_three();
     let found = Policy::parse(&policy(&plan, &findings, &Context::default()).unwrap()).unwrap();
-    // In the group where the overall best arm is not the best, the rule has the arm that was neither the first nor
-    // taken.
+    // Where the overall best arm is not the best, the rule has the arm that was neither the first nor taken.
     assert_eq!(
         rules(&found),
         [

@@ -2,8 +2,7 @@
 
 use crate::effect::Interval;
 
-/// Changes are shown in tenths of a per cent. A smaller change than this rounds to 0, so it does not count even if it
-/// is significant.
+/// The minimum change that counts. Changes are shown in tenths of a per cent, so a smaller one rounds to 0.
 pub(super) const MIN_SHOWN_CHANGE: f64 = 0.000_5;
 
 /// The minimum factor that the report shows as a factor instead of a percentage.

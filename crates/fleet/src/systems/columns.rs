@@ -136,8 +136,7 @@ impl Networks {
     }
 }
 
-/// True for the text that some tables have in place of an AS number for an unassigned network. No system has the number
-/// 0 (RFC 7607).
+/// True for tables' placeholders of an AS number for an unassigned network. No system has the number 0 (RFC 7607).
 fn is_nobody(cell: &str) -> bool {
     matches!(cell, "" | "-" | "0" | "AS0" | "None")
 }

@@ -1,5 +1,4 @@
-//! Properties that hold for any bytes read as a table or list of networks. `fuzz/fuzz_targets` and the tests below call
-//! these functions.
+//! Properties of any bytes read as a table or list of networks, for `fuzz/fuzz_targets` and the tests below.
 
 use std::collections::BTreeSet;
 
@@ -39,8 +38,7 @@ pub fn systems(bytes: &[u8]) {
     }
 }
 
-/// A list is read, or refused in one line. Reading what it displays gives the same list. The same holds for a list with
-/// regions.
+/// A list, with or without regions, is read, or refused in one line. Reading what it displays gives the same list.
 pub fn lists(bytes: &[u8]) {
     if let Err(error) = Regions::of(bytes) {
         assert_eq!(error.to_string().lines().count(), 1, "{error}");
@@ -61,8 +59,7 @@ pub fn lists(bytes: &[u8]) {
 mod tests {
     use super::Systems;
 
-    /// A MaxMind database (<https://maxmind.github.io/MaxMind-DB/>) of one node: 0.0.0.0/1 is of a system, and the rest
-    /// of none.
+    /// A MaxMind database (<https://maxmind.github.io/MaxMind-DB/>) of one node. Only 0.0.0.0/1 has a system.
     fn maxmind() -> Vec<u8> {
         let text = |text: &str| {
             let len = u8::try_from(text.len()).expect("short");

@@ -85,8 +85,7 @@ const MAX_BYTES: u64 = 512 << 20;
 /// The maximum number of networks of a table. The largest have some millions.
 const MAX_NETWORKS: usize = 10_000_000;
 
-/// The maximum number of systems of a table. Some 120,000 are in use on the internet (2026), and each takes up to half
-/// a kilobyte.
+/// The maximum number of systems of a table. Some 120,000 are in use (2026), and each takes up to half a kilobyte.
 const MAX_SYSTEMS: usize = 500_000;
 
 /// The number of networks to search for an AS number before a database is refused.
@@ -427,8 +426,7 @@ mod tests {
         assert!(Systems::of(&cut[..cut.len() / 2]).is_err());
     }
 
-    /// A database in MaxMind's format (version 2.0 of its specification), in which half of IPv4 has an entry with this
-    /// field.
+    /// A database in MaxMind's format (version 2.0) in which half of IPv4 has an entry with this field.
     fn database(field: &str, value: &[u8]) -> Vec<u8> {
         let text = |text: &str| [&[0x40 | text.len() as u8], text.as_bytes()].concat();
         // A tree of a node: zeros lead to the data's beginning, ones nowhere.

@@ -121,8 +121,8 @@ macro_rules! bits {
 
 bits! { u32 u128 }
 
-/// Cuts ranges where others begin within them. If two overlap and neither contains the other, the later one gets the
-/// common part.
+/// Cuts ranges where others begin within them. If two overlap without containing each other, the later one gets the
+/// overlap.
 fn disjoint<A: Bits>(mut all: Vec<Owned<A>>) -> Vec<Owned<A>> {
     // Of ranges with the same start, the longest comes first, because it contains the others.
     all.sort_by_key(|&(first, last, _)| (first, Reverse(last)));

@@ -1,5 +1,4 @@
-//! Tables of networks as text: pyasn's and CAIDA's lines, and tables of MaxMind, IPinfo, iptoasn, DB-IP and
-//! IP2Location.
+//! Tables of networks as text: those of pyasn, CAIDA, MaxMind, IPinfo, iptoasn, DB-IP and IP2Location.
 
 use std::io::BufRead;
 use std::sync::Arc;

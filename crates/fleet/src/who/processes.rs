@@ -73,8 +73,7 @@ impl Processes {
         });
     }
 
-    /// Checks at most `files` files. Returns true if this ends the walk: sockets that it did not find are then
-    /// forgotten.
+    /// Checks at most `files` files. Returns true if this ends the walk, which forgets sockets that it did not find.
     pub fn step(&mut self, files: usize) -> bool {
         let Some(walk) = &mut self.walk else {
             return false;

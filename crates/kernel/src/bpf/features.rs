@@ -19,8 +19,7 @@ pub(super) struct Features {
     pub has_tx_start: bool,
 }
 
-/// The structure that programs fill, the structure in which the kernel keeps it, and the structure of links since Linux
-/// 6.4.
+/// The structures that programs fill, that the kernel keeps, and of links since Linux 6.4.
 const VMLINUX: &str = "/sys/kernel/btf/vmlinux";
 const OPERATIONS: &str = "tcp_congestion_ops";
 const KEPT: &str = "bpf_struct_ops_tcp_congestion_ops";

@@ -52,8 +52,8 @@ impl Registered {
         let path = bpffs::pin(algorithm);
         let cannot = || failed(format!("cannot look at {}", path.display()));
         let kept = PinnedFile::open(&path)?;
-        // A killed loader may leave a file whose controller was never offered, and a killed unloader one whose
-        // controller is gone.
+        // A killed loader may leave a file of a controller that was never offered; a killed unloader, of one that is
+        // gone.
         let name = algorithm.kernel_name();
         if !linux::controllers_here()?.iter().any(|here| here == name) {
             return Ok(None);
@@ -144,8 +144,7 @@ pub(super) fn remove(algorithm: Algorithm) -> Result<(), Error> {
     fs::remove_file(&path)
         .map_err(|source| Error::system(format!("cannot remove {}", path.display()), source))?;
     if let PinnedFile::Link(link) = &kept {
-        // The kernel removes the controller after its last file, but not at once. Since 6.11, `detach` removes it at
-        // once.
+        // The kernel removes the controller some time after its last file. Since 6.11, `detach` removes it at once.
         let _ = link.detach();
     }
     Ok(())

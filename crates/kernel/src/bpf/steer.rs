@@ -120,8 +120,7 @@ pub fn attach_with(
     })
 }
 
-/// Loads the program into the kernel. Before that, `prepare` is called for each map. `meanwhile` is called again and
-/// again.
+/// Loads the program. `prepare` is called for each map before, and `meanwhile` again and again during the load.
 fn load(
     steering: &Steering,
     memory: Option<&Memory>,
@@ -318,8 +317,7 @@ impl Attached {
         })
     }
 
-    /// True if the kernel still runs the program. It does not if the control group is gone, or if the program was
-    /// detached.
+    /// True if the kernel still runs the program: the control group exists, and the program was not detached.
     pub fn is_attached(&self) -> bool {
         LinkInfo::from_fd(self.link.as_fd()).is_ok_and(|info| has_group(&info))
     }
@@ -399,8 +397,7 @@ pub fn is_kept(name: &str) -> Result<bool, Error> {
     Ok(kept_or_begun(name)?.is_some())
 }
 
-/// True if the kernel runs the program on a control group. It does not if the group was removed, or if the program was
-/// detached.
+/// True if the kernel runs the program on a control group that exists, and the program was not detached.
 fn has_group(info: &LinkInfo) -> bool {
     matches!(&info.info, LinkTypeInfo::Cgroup(of) if of.cgroup_id != 0)
 }

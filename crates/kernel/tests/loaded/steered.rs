@@ -19,8 +19,7 @@ use units::Duration;
 pub struct Group(pub PathBuf);
 
 impl Group {
-    /// `None`, with a message, if the kernel lacks something, if there are no control groups of version 2, or if none
-    /// can be made.
+    /// `None`, with a message, if the kernel lacks something, or a control group of version 2 cannot be made.
     pub fn make(what: &str) -> Option<Group> {
         let mut lacks = kernel::check_steering().into_iter();
         if let Some(lack) = lacks.find_map(|required| required.lack) {

@@ -142,8 +142,7 @@ impl Controller for Translated {
 /// With a BDP of 33 packets, each loss ends a probe, and chance determines a flow's goodput.
 const SEEDS: u64 = 15;
 
-/// The share of a link of this many Mbit/s that is delivered in 30 s, with an RTprop of this many milliseconds: the
-/// median over the seeds.
+/// The median share of a link of this many Mbit/s that is delivered in 30 s, with an RTprop of this many ms.
 fn share(told: Information, mbit: u64, rtt: u64, loss: Ratio) -> f64 {
     let length = Duration::from_secs(30);
     let rate = Rate::from_bits_per_sec(mbit * 1_000_000);

@@ -148,8 +148,7 @@ impl Server {
         Ok(Server(child))
     }
 
-    /// Its processor time, in microseconds: the fields `utime` and `stime` (proc_pid_stat(5)), in hundredths of a
-    /// second.
+    /// Its processor time in microseconds: the fields `utime` and `stime` (proc_pid_stat(5)), which are in 10 ms.
     fn time(&self) -> Outcome<f64> {
         let text = fs::read_to_string(format!("/proc/{}/stat", self.0.id()))?;
         let fields = text.rsplit(')').next().unwrap_or_default();

@@ -1,5 +1,4 @@
-//! Asks the kernel for the rules in force. The policy's file may have changed since, and rules may have been taken
-//! back.
+//! Asks the kernel for the rules in force. The policy's file may have changed, and rules may have been taken back.
 
 use std::io;
 
@@ -91,8 +90,7 @@ pub fn in_force(policy: &Policy, of: &Connection) -> Result<Option<InForce>, Ste
     }))
 }
 
-/// The processes that have a policy in force for this policy's control group. There is more than one while a new
-/// process takes over.
+/// The processes with a policy in force for this policy's control group: two while a new process takes over.
 ///
 /// # Errors
 ///

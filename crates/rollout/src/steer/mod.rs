@@ -118,8 +118,7 @@ fn groups(policy: &Policy) -> BTreeSet<(&str, &str, bool)> {
 }
 
 impl Steer {
-    /// Checks whether this machine can have the policy in force. Changes nothing, except that the kernel may load
-    /// modules of controllers.
+    /// Checks whether this machine can have the policy in force. It only makes the kernel load modules of controllers.
     ///
     /// # Errors
     ///

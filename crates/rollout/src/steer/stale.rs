@@ -67,8 +67,7 @@ impl Keeper {
         self.since = now;
     }
 
-    /// Removes from a policy the rules that were taken back, unless they have been changed since. Returns the names of
-    /// the removed rules.
+    /// Removes rules that were taken back and are unchanged since from a policy. Returns their names.
     pub fn leave_out(&self, policy: &mut Policy) -> Vec<String> {
         let (out, rest) = std::mem::take(&mut policy.rules)
             .into_iter()
@@ -78,8 +77,7 @@ impl Keeper {
         out.into_iter().map(|rule| rule.name).collect()
     }
 
-    /// True if a connection was set up under the present rules. The rule indices of older connections belong to other
-    /// rules.
+    /// True if a connection was set up under the present rules. Rule indices of older connections are of other rules.
     pub fn is_of_these(&self, of: &SteeredConnection) -> bool {
         of.set_up >= self.since
     }

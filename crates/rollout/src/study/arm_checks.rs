@@ -6,8 +6,7 @@ use experiment::force::InForce;
 
 use super::row::Row;
 
-/// For each open connection with a known controller: true if it was its arm's at the last look. A program may choose
-/// another one at any time.
+/// For each open connection with a known controller: true if it was its arm's at the last look. It may change.
 #[derive(Debug, Default)]
 pub(super) struct ArmChecks(HashMap<u64, bool>);
 

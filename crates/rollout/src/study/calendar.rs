@@ -13,8 +13,7 @@ pub(crate) struct Calendar {
 }
 
 impl Calendar {
-    /// The news to report at this time, if any. The time is given in seconds since 1970 by the calendar, and since
-    /// boot.
+    /// The news to report at this time, if any. The time is in seconds since 1970 by the calendar, and since boot.
     pub fn news(&mut self, unix_s: f64, boot: Duration) -> Option<String> {
         let started = unix_s - boot.as_secs_f64();
         let by = started - self.started.replace(started)?;

@@ -240,8 +240,7 @@ fn reach(places: &[StudyDirectory]) -> Reach {
     }
 }
 
-/// The guards' measures from the earlier sittings of a study: the connections that have ended, and the objects. Uses
-/// bounded memory.
+/// The guards' measures from the ended connections and the objects of earlier sittings. Uses bounded memory.
 pub(super) fn seen(place: &StudyDirectory, left_out: &mut Vec<LeftOut>) -> Measured {
     let mut measured = Measured::new(place.plan.arms.len());
     if place.plan.guards.is_empty() {
@@ -273,8 +272,7 @@ fn connections(
             lookup.replace(row.client.as_deref(), &mut row.system, &mut row.region);
             let connection = (number, row.sitting, row.connection);
             let mut latest = Latest::of(&row, one.plan.unit);
-            // The number of acknowledged bytes only grows. The calendar's time may be set back, so it cannot order the
-            // rows.
+            // Rows are ordered by acknowledged bytes, which only grow. The calendar's time may be set back.
             let earlier = connections.get(&connection);
             // The end of a connection by route does not say its controller.
             latest.is_in_force = latest
@@ -476,8 +474,7 @@ fn is_same(one: &Path, other: &Path) -> bool {
     matches!(ends, [Ok(one), Ok(other)] if one == other)
 }
 
-/// Gives `take` each row of a directory's files of one kind, oldest file first. Files that cannot be read to their end
-/// are left out.
+/// Gives `take` each row of a directory's files of one kind, oldest file first. Damaged files are left out.
 fn each_row<R: Recorded>(
     place: &StudyDirectory,
     left_out: &mut Vec<LeftOut>,

@@ -254,8 +254,7 @@ impl StudyDirectory {
         }
     }
 
-    /// True if two directories are of the same study on the same machine. Machines with the same seed do not begin at
-    /// the same instant.
+    /// True if two directories are of the same study on the same machine: machines do not begin at the same instant.
     pub(super) fn is_copy(&self, other: &StudyDirectory) -> bool {
         let about = |place: &StudyDirectory| (place.about.began_unix_s, place.about.seed.clone());
         self.text == other.text && about(self) == about(other)
@@ -310,8 +309,7 @@ impl StudyDirectory {
         Ok(place)
     }
 
-    /// The place of an earlier sitting of this plan; nothing if the directory has no data yet, or does not exist.
-    /// Changes nothing.
+    /// The earlier sitting of this plan. `None` if the directory has no data yet, or does not exist. Changes nothing.
     ///
     /// # Errors
     ///
@@ -397,8 +395,7 @@ impl StudyDirectory {
     ///
     /// Another process holds the lock.
     pub(super) fn hold(&self) -> Result<Held, StudyDirectoryError> {
-        // Every process that can open a file can lock it, and others may be able to open the directory. So a file in it
-        // is locked.
+        // Any process that can open a file can lock it, and others may open the directory. So a file in it is locked.
         let held = Claim::Alone.lay_at(self.directory.join(LOCK));
         held.map_err(|refused| match refused {
             Refused::Held(holder) => StudyDirectoryError::InUse {

@@ -10,8 +10,7 @@ use super::group::{ControlGroup, Opened};
 use super::lock::Claim;
 use super::tended::{HoldError, Tended};
 
-/// The program on a control group. A service manager may remove the group and make it anew; then the program is
-/// attached again.
+/// The program on a control group. If a service manager makes the group anew, the program is attached again.
 #[derive(Debug)]
 pub(crate) struct Hold {
     group: ControlGroup,
@@ -69,8 +68,7 @@ impl Hold {
         Ok(hold)
     }
 
-    /// Attaches the program, in place of the attached one, if there is one. Returns whether a program of an earlier
-    /// process was kept.
+    /// Attaches the program, in place of an attached one. Returns whether an earlier process's program was kept.
     fn attach(&mut self) -> Result<bool, HoldError> {
         let opened = match &self.attached {
             // The lock stays.

@@ -97,8 +97,7 @@ impl Steerer {
         self.process
     }
 
-    /// Makes the process read its policy again, with SIGHUP. SIGHUP would end other programs, so only this program gets
-    /// it.
+    /// Makes the process read its policy again, with SIGHUP. Only this program gets it: SIGHUP would end others.
     ///
     /// # Errors
     ///

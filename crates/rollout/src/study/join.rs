@@ -29,8 +29,7 @@ const MAX_LEAD_S: f64 = 0.002;
 /// time at which its event loop's round began.
 const MAX_LAG_S: f64 = 0.020;
 
-/// The factor and the number of bytes by which an object may be larger than its answer: encryption and framing add
-/// bytes.
+/// The factor and the bytes by which an object may exceed its answer, because of encryption and framing.
 const MAX_OVERHEAD: f64 = 1.05;
 const MAX_OVERHEAD_BYTES: u64 = 8192;
 
@@ -160,8 +159,7 @@ impl<C: Copy + Eq + std::hash::Hash> Join<C> {
 }
 
 impl<C: Copy + Eq + std::hash::Hash> Join<C> {
-    /// The log was read to its end. What an earlier log has does not count again. A line that a log has twice are two
-    /// requests.
+    /// The log was read to its end. Answers of an earlier log do not count again. Two equal lines are two requests.
     pub fn end_log(&mut self) {
         for (connection, mut fresh) in self.fresh.drain() {
             let known = self.answers.entry(connection).or_default();
@@ -420,8 +418,7 @@ mod tests {
                 &[sent(50.001, 11, 4_000_000), sent(50.012, 12, 4_000_001)],
                 &[Some(11.0), Some(12.0)],
             ),
-            // An answer that the kernel has in three pieces, as the server paused: all of the time in which it was
-            // busy.
+            // An answer in three pieces, as the server paused: all of the time in which it was busy.
             (
                 &[answer(60.6, 0.6, 3_000_000)],
                 &[

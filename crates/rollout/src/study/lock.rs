@@ -55,8 +55,7 @@ impl Drop for Held {
         if self.file.try_lock().is_ok() && is_there(&self.file, &self.path) {
             let _ = fs::remove_file(&self.path);
         }
-        // A process that is just being started has a copy of the open file for a moment. Without this, the copy would
-        // hold the lock.
+        // A process that is being started has a copy of the open file for a moment, which would hold the lock.
         let _ = self.file.unlock();
     }
 }

@@ -1,8 +1,7 @@
 //! Randomised experiments on the connections of a control group, or on the connections to client networks.
 //!
 //! [`Study`] runs an experiment. A BPF program or a route gives each connection its arm when the connection is set up.
-//! The study writes rows about the connections to Parquet files in its [`StudyDirectory`]. [`read`] reads these files
-//! for the evaluation.
+//! The study writes rows about the connections to Parquet files in its [`StudyDirectory`]. [`read`] evaluates them.
 
 mod arm_checks;
 mod assigner;

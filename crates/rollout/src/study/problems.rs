@@ -6,8 +6,7 @@ use std::time::{Duration, Instant};
 /// A problem that has not occurred for this long is reported again if it occurs again.
 const REPORT_INTERVAL: Duration = Duration::from_secs(60);
 
-/// The maximum number of problems that are remembered, and reported within that time. A control group may come and go
-/// very often.
+/// The maximum number of remembered problems, and of reports within that time. A control group may come and go often.
 const MAX_PROBLEMS: usize = 64;
 
 /// The problems that were reported.

@@ -336,8 +336,7 @@ pub(super) mod tests {
         }
     }
 
-    /// The SYN of an outgoing connection counts; that of an incoming one does not, because its sequence numbers begin
-    /// behind it.
+    /// The SYN of an outgoing connection counts. An incoming one's does not: its sequence numbers begin behind it.
     #[test]
     fn syn_and_fin_are_no_payload_while_open_and_when_gone() {
         let (maker, of, now) = example();

@@ -70,8 +70,7 @@ pub struct Study {
     maker: Maker,
     lookup: Lookup,
     measured: Measured,
-    /// The machine's boot time since 1970. In this sitting, slots are counted from it, even if the clock is set
-    /// meanwhile.
+    /// The machine's boot time since 1970, from which this sitting counts slots, even if the clock is set.
     boot: Duration,
     last: Duration,
     looked: Duration,

@@ -3,8 +3,7 @@
 //! cannot be copied; and that everything is undone when the study ends, is stopped, is killed, or is killed together
 //! with its keeper process.
 //!
-//! The study runs in another process, so that it can be killed. That process is this program, which runs the test
-//! `runs_a_study`.
+//! The study runs in another process, so that it can be killed: this program, with the test `runs_a_study`.
 
 #[path = "../process/mod.rs"]
 mod process;

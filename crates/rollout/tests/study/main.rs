@@ -2,8 +2,7 @@
 //! that are drawn, that everything is undone when the study is stopped or killed, and that the recorded data can be
 //! read.
 //!
-//! The study runs in another process, so that it can be killed. That process is this program, which runs the test
-//! `runs_a_study`.
+//! The study runs in another process, so that it can be killed: this program, with the test `runs_a_study`.
 
 mod faults;
 mod force;
@@ -191,8 +190,7 @@ fn download(from: &[IpAddr]) {
     }
 }
 
-/// Runs a test with its own control group, in the near host of its own network. Where this is impossible, reports that
-/// the test is skipped.
+/// Runs a test with its own control group, in the near host of its own network, or reports that it is skipped.
 fn alone(what: &str, test: impl FnOnce(&Group) + Send) {
     alone_between(what, |group, network| {
         network.near.inside(|| test(group)).expect("inside");

@@ -1,6 +1,5 @@
 //! Tests with a real kernel that a rule holds for client networks whose connections resend many packets: the path
-//! between two hosts loses packets at first, and later does not. What is known of networks outlives the rules and the
-//! process.
+//! between two hosts loses packets at first, and later does not. The remembered packets outlive rules and process.
 
 use std::net::{IpAddr, SocketAddr};
 use std::path::Path;

@@ -165,8 +165,7 @@ fn stale(group: &Group, network: &Network) {
 
     let (stop, next) = (AtomicBool::new(false), AtomicU64::new(0));
     let from = SocketAddr::new(address, PORT);
-    // The sum of the logarithms of the download times in seconds, and the number of downloads: own controller,
-    // exploring.
+    // The sum of the logarithms of download times in seconds, and their number: own controller, exploring.
     let times = Mutex::new([[0.0_f64; 2]; 2]);
     let download = || {
         while !stop.load(Ordering::Relaxed) {

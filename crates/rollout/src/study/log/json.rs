@@ -103,8 +103,7 @@ impl Keys {
                 _ => return Err(format!("lacks {}", key.escape_debug())),
             };
         }
-        // Caddy writes seconds as a fraction. A whole number is in milliseconds or nanoseconds, as its settings have
-        // it.
+        // Caddy writes seconds as a fraction. By its settings, a whole number is in milliseconds or nanoseconds.
         let took = texts[4].trim_start_matches('-');
         let is_whole = took.bytes().all(|byte| byte.is_ascii_digit()) && took != "0";
         if self.is_caddy && self.unit.is_none() && is_whole {

@@ -23,8 +23,7 @@ pub struct LogCounts {
     pub damaged: u64,
     /// The number of the first damaged line, and the damage.
     pub first_damaged: Option<(u64, String)>,
-    /// True if its last line has no end, as if the server were still writing it. Such a line is not used: its numbers
-    /// may lack digits.
+    /// True if its last line has no end, as if the server were still writing it. It is not used: digits may be missing.
     pub is_unfinished: bool,
     /// The reason why the log could not be read to its end.
     pub broken_off: Option<String>,

@@ -11,8 +11,7 @@ use super::times::Unit;
 pub struct Pattern {
     /// The text before the first value.
     before: String,
-    /// Each value as an index in [`REQUIRED_VALUES`], or nothing if the value is not needed, and the text after the
-    /// value.
+    /// The index of each value in [`REQUIRED_VALUES`], or `None` if it is not needed, and the text after the value.
     parts: Vec<(Option<usize>, String)>,
     /// The unit of the time taken, if it is not in seconds.
     unit: Option<Unit>,

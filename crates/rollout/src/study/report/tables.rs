@@ -309,8 +309,7 @@ pub fn effects(comparison: &Comparison) -> Table {
     table
 }
 
-/// The tables of groups, for large objects, for smaller ones, and for retransmissions. A table is left out if it has no
-/// groups.
+/// The tables of groups, for large objects, smaller ones, and retransmissions. Tables without groups are left out.
 pub fn of_groups(comparison: &Comparison, is_over: bool) -> Vec<Table> {
     let Rival {
         groups,

@@ -1,5 +1,4 @@
-//! The process that removes the study's rules and routes if the study's process has ended, or does not renew their
-//! lease.
+//! The process that removes the study's rules and routes if the study has ended, or does not renew their lease.
 
 use std::fs::File;
 use std::io::{self, Write};

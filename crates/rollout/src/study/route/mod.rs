@@ -1,5 +1,4 @@
-//! Assigns arms by routes, for machines without BPF: each client network gets a route with the congestion controller of
-//! its arm.
+//! Assigns arms by routes, for machines without BPF: each client network gets a route with its arm's controller.
 //!
 //! The routes are in a routing table of their own. Policy rules just before the table `main` lead the machine's own TCP
 //! connections with the plan's ports to this table. Its routes are copies of `main`'s routes to these networks, with a
@@ -95,8 +94,7 @@ pub(super) fn check(plan: &Plan) -> Result<(), RouteError> {
     Ok(routing.check()?)
 }
 
-/// Removes the rules and routes of a study that was killed together with its keeper process. Returns how many rules and
-/// routes it removed.
+/// Removes the rules and routes of a study that was killed together with its keeper. Returns their number.
 ///
 /// # Errors
 ///

@@ -12,8 +12,7 @@ use units::Duration;
 use crate::study::directory::StudyDirectory;
 use crate::study::row::{Maker, Now, Row};
 
-/// Decides which connections take part, and draws their arms. This does in user space what the BPF program does in the
-/// kernel.
+/// Selects the connections that take part, and draws their arms, as the BPF program does in the kernel.
 pub(super) struct Drawing {
     pub members: Members,
     unit: Unit,
@@ -82,8 +81,7 @@ fn has(ports: &[Ports], port: u16) -> bool {
 
 /// The state of an open connection.
 struct OpenConnection {
-    /// The earliest time at which it may have been set up. Nothing if it was, or may have been, set up before the
-    /// routes were in place.
+    /// The earliest time of its set-up. `None` if it was, or may have been, set up before the routes were in place.
     set_up: Option<Duration>,
     /// The last look that showed it.
     look: u64,
@@ -204,8 +202,7 @@ impl Sockets {
                     .to_owned(),
             );
         }
-        // One look may miss a connection. A connection that two looks have missed has ended without a report, and is
-        // forgotten.
+        // One look may miss a connection. After two, it has ended without a report, and is forgotten.
         self.known.retain(|_, known| known.look + 1 >= look);
         self.looked = now.boot;
         found
