@@ -91,7 +91,7 @@ fn since_switch(since: &Since, measure: Measure, is_over: bool) -> Table {
     let rows = bins.chain([(behind, &since.behind)]).map(row);
     let headings = [first].into_iter().chain(headings);
     let mut table = Table::new(headings.chain(others.iter().cloned()), rows);
-    // The values of other arms are dropped first, and then the values: the intervals show a carryover.
+    // The share of other arms is dropped first, and then the values: the intervals show a carryover.
     let last = others.is_some().then_some(2 * names.len() + 1);
     let values = (0..names.len()).map(|arm| 2 * arm + 1);
     table.spare = last.into_iter().chain(values).collect();
