@@ -3,12 +3,12 @@
 use experiment::policy::Policy;
 use experiment::{Findings, Measure, Measured, Observation};
 
-use crate::found::{Choice, Found, MEASURES, OfNetwork, Told, of_best};
+use crate::found::{Choice, Estimate, Found, MEASURES, OfNetwork, of_best};
 use crate::laboratory::LabError;
 use crate::line::Line;
 use crate::redrawn::Redrawn;
 use crate::spec::Spec;
-use crate::truth::{InForce, Seen, Truth, decide, read_policy, told_of};
+use crate::truth::{InForce, ObservedLine, Truth, decide, estimate_of, read_policy};
 
 impl Truth<'_> {
     /// Compares the truth with the results of a study, and with the policy in `text`.
@@ -39,11 +39,11 @@ impl Truth<'_> {
         let told = |network: Option<usize>, measure: Measure| {
             let truth = network.map_or(&truth, |network| &truths[network]);
             (1..names.len())
-                .map(|arm| Told {
+                .map(|arm| Estimate {
                     measure,
                     controller: names[arm].to_owned(),
                     truth: truth.effect(arm, measure).map(|effect| effect.change),
-                    told: told_of(spec, findings, arm, network, measure),
+                    told: estimate_of(spec, findings, arm, network, measure),
                     covered: redrawn.covered(spec, arm, network, measure, truth),
                 })
                 .collect::<Vec<_>>()
@@ -107,7 +107,7 @@ impl Truth<'_> {
 
 /// The measures on some of the lines, with each of these choices in force. The choices are the arms of the result.
 fn measured<'s, 'l: 's>(
-    seen: impl IntoIterator<Item = &'s Seen<'l>>,
+    seen: impl IntoIterator<Item = &'s ObservedLine<'l>>,
     in_force: &[InForce<'_>],
     names: &[&str],
     is_of: impl Fn(&Line) -> bool,
@@ -130,9 +130,9 @@ fn measured<'s, 'l: 's>(
     measured
 }
 
-/// The effects of the choices on what the background traffic of some of the lines delivers, against the first arm.
+/// The effects of the choices on the delivery of the background traffic of some of the lines, against the first arm.
 fn background<'s, 'l: 's>(
-    seen: impl Iterator<Item = &'s Seen<'l>> + Clone,
+    seen: impl Iterator<Item = &'s ObservedLine<'l>> + Clone,
     in_force: &[InForce<'_>],
     names: &[&str],
     is_of: impl Fn(&Line) -> bool,
@@ -150,7 +150,12 @@ fn background<'s, 'l: 's>(
 }
 
 /// The value of the policy, which is the last choice, over a draw of lines.
-fn judged(spec: &Spec, seen: &[Seen<'_>], in_force: &[InForce<'_>], names: &[&str]) -> Choice {
+fn judged(
+    spec: &Spec,
+    seen: &[ObservedLine<'_>],
+    in_force: &[InForce<'_>],
+    names: &[&str],
+) -> Choice {
     let policy = in_force.len() - 1;
     let of_best = (0..spec.networks.len()).filter_map(|index| {
         let network = measured(seen, in_force, names, |line| line.network == index);
@@ -178,7 +183,7 @@ fn changes(measured: &Measured, arm: usize) -> Vec<Option<f64>> {
 /// autonomous system, so all lines of a network have the same rule.
 fn rule<'s, 'l: 's>(
     policy: &Policy,
-    seen: impl Iterator<Item = &'s Seen<'l>>,
+    seen: impl Iterator<Item = &'s ObservedLine<'l>>,
     network: usize,
 ) -> [String; 2] {
     let mut lines = seen.filter(|seen| seen.line.network == network);

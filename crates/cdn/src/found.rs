@@ -30,7 +30,7 @@ pub struct Found {
     /// The study's verdict.
     pub verdict: String,
     /// For each arm but the first and each measure: the truth and the estimate over all networks.
-    pub measures: Vec<Told>,
+    pub measures: Vec<Estimate>,
     /// The results for each network.
     pub networks: Vec<OfNetwork>,
     /// The choices that can be in force everywhere: each arm alone, and last the policy.
@@ -53,22 +53,22 @@ pub struct Real {
     pub downloads: u64,
     /// The number of complete downloads.
     pub whole: u64,
-    /// How often a connection of the server was inspected and had a controller.
+    /// The number of inspections in which a connection of the server had a controller.
     pub looks: u64,
-    /// How often that controller was not the one in force for its client.
+    /// The number of inspections in which that controller was not the one in force for its client.
     pub others: u64,
     /// The first such case, in words.
     pub first_other: Option<String>,
-    /// The numbers of connections to which the program in the kernel gave a controller, and for which the kernel refused
-    /// it.
+    /// The numbers of connections to which the program in the kernel gave a controller, and for which the kernel
+    /// refused it.
     pub assigned: [u64; 2],
-    /// Whether the machine kept up. If it did not, the other results are invalid.
+    /// The state of the machine. If it did not keep up, the other results are invalid.
     pub machine: Machine,
 }
 
 /// The truth and the study's estimate for one measure.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Told {
+pub struct Estimate {
     /// The measure.
     pub measure: Measure,
     /// The arm's controller. It is compared with the first arm's.
@@ -93,15 +93,15 @@ pub struct OfNetwork {
     /// The number of its lines.
     pub lines: usize,
     /// The throughput of large objects for each arm but the first.
-    pub throughput: Vec<Told>,
+    pub throughput: Vec<Estimate>,
     /// The time of objects below 10 kB for each arm but the first.
-    pub small: Vec<Told>,
+    pub small: Vec<Estimate>,
     /// The policy's rule for its lines, and the rule's controller.
     pub rule: [String; 2],
     /// For each choice in force: the effects against the first arm, in the order of [`MEASURES`].
     pub changes: Vec<Vec<Option<f64>>>,
-    /// For each choice in force: the effect on what the background traffic delivers, against the first arm. `None` without
-    /// such traffic.
+    /// For each choice in force: the effect on the bytes that the background traffic delivers, against the first arm.
+    /// `None` without such traffic.
     pub background: Vec<Option<f64>>,
 }
 
@@ -131,7 +131,7 @@ pub struct Redraws {
 }
 
 /// A policy is near the best arm if its throughput is at most this share below it in each network.
-pub const NEAR: f64 = 0.03;
+pub const MAX_SHORTFALL: f64 = 0.03;
 
 impl OfNetwork {
     /// The relative difference between the throughput with a choice in force and with the best arm.
@@ -140,7 +140,7 @@ impl OfNetwork {
     }
 }
 
-/// The same from the effects of all choices against the first arm.
+/// Like [`OfNetwork::of_best`], from the effects of all choices against the first arm.
 pub(crate) fn of_best(changes: &[Vec<Option<f64>>], choice: usize) -> Option<f64> {
     let throughput = |choice: usize| changes.get(choice)?.first().copied().flatten();
     // The last choice is the policy and not an arm.

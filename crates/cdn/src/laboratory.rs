@@ -9,18 +9,18 @@ use files::regular;
 use fleet::{Systems, SystemsError};
 use lab::{EngineError, EngineKind};
 use rollout::steer::SteerError;
-use rollout::study::{DataError, Given, GroupError, StudyError};
+use rollout::study::{CarriedConnection, DataError, GroupError, StudyError};
 use studies::runs::{Batch, BatchError, Findings, Plan};
 use units::Bytes;
 
-use crate::line::{Line, When};
+use crate::line::{Line, LineDraw};
 use crate::observed;
 use crate::spec::Spec;
 
 /// The number of draws of lines that the study has not seen, over which its policy is judged.
 pub(crate) const FRESH_DRAWS: u64 = 3;
 
-/// Why there are no results.
+/// The reason why there are no results.
 #[derive(Debug, thiserror::Error)]
 pub enum LabError {
     /// The text of the CDN is invalid.
@@ -36,7 +36,7 @@ pub enum LabError {
         missing: usize,
         /// The number of lines.
         all: usize,
-        /// Why the first of them failed.
+        /// The reason of the first failure.
         why: Option<String>,
     },
     /// The study's data cannot be written.
@@ -125,9 +125,9 @@ impl Laboratory {
     /// The CDN is invalid.
     pub fn new(spec: Spec, place: &str) -> Result<Laboratory, LabError> {
         let (mut lines, mut counts) = (Vec::new(), Vec::new());
-        for when in [When::Study]
+        for when in [LineDraw::Study]
             .into_iter()
-            .chain((0..FRESH_DRAWS).map(When::Fresh))
+            .chain((0..FRESH_DRAWS).map(LineDraw::Fresh))
         {
             let drawn = spec.lines(when)?;
             counts.push(drawn.len());
@@ -179,13 +179,13 @@ fn plan(spec: &Spec, line: &Line) -> Plan {
 }
 
 /// The connections of a run, and the bytes that its background traffic delivered.
-type Delivered = (Vec<Given>, Bytes);
+type Delivered = (Vec<CarriedConnection>, Bytes);
 
 /// The results of the runs so far.
 #[derive(Debug)]
 pub struct Outcomes<'l> {
     laboratory: &'l Laboratory,
-    /// For each line and each arm: its connections, and what its background traffic delivered.
+    /// For each line and each arm: its connections, and the bytes that its background traffic delivered.
     given: Vec<Option<Vec<Delivered>>>,
     failed: Option<String>,
 }
@@ -248,7 +248,7 @@ impl<'l> Outcomes<'l> {
 #[derive(Debug)]
 pub(crate) struct World<'l> {
     pub line: &'l Line,
-    pub arms: Vec<Vec<Given>>,
+    pub arms: Vec<Vec<CarriedConnection>>,
     /// With each arm, the bytes that the background traffic delivered.
     pub background: Vec<Bytes>,
 }

@@ -1,10 +1,10 @@
 //! A small CDN in the laboratory whose truth is known. Studies and policies are tested on it.
 //!
-//! A [`Spec`] has networks of lines: client networks with a path of their own, other sites, and the same site. Objects of
-//! several sizes are fetched over each line at random times. A [`Laboratory`] runs each line with each arm, over the same
-//! path and with the same objects. So it knows what an operator cannot know: the result of the other arm for the same
-//! clients. [`Worlds::prove`] draws an arm for each line, records the connections as a study does, evaluates them with the
-//! study's own code, and makes a policy. Then it compares both with the truth.
+//! A [`Spec`] has networks of lines: client networks with a path of their own, other sites, and the same site. Objects
+//! of several sizes are fetched over each line at random times. A [`Laboratory`] runs each line with each arm, over the
+//! same path and with the same objects. So it knows what an operator cannot know: the result of the other arm for the
+//! same clients. [`Worlds::prove`] draws an arm for each line, records the connections as a study does, evaluates them
+//! with the study's own code, and makes a policy. Then it compares both with the truth.
 //!
 //! The paths of client networks vary as those of a [`population`]: many access networks, drawn from distributions.
 //!
@@ -43,7 +43,7 @@ mod truth;
 
 pub use found::Found;
 pub use laboratory::{LabError, Laboratory, Outcomes, Worlds};
-pub use line::{Line, Visit, When};
+pub use line::{Line, LineDraw, Visit};
 pub use live::Live;
 pub use machine::Machine;
 pub use proof::{POLICY, STUDY, SYSTEMS};

@@ -16,7 +16,7 @@ const MAX_VISITS: u64 = 10_000;
 
 /// A draw of lines and objects. The draws are independent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum When {
+pub enum LineDraw {
     /// The draw for the study.
     Study,
     /// A later draw that the study has not seen, with its number. The policy is judged over it.
@@ -48,13 +48,13 @@ pub struct Visit {
 }
 
 impl Spec {
-    /// All lines over which objects are fetched, network by network. With each arm, a line has the same objects at the same
-    /// times.
+    /// All lines over which objects are fetched, network by network. With each arm, a line has the same objects at the
+    /// same times.
     ///
     /// # Errors
     ///
     /// The path of a line is invalid.
-    pub fn lines(&self, when: When) -> Result<Vec<Line>, DocumentError> {
+    pub fn lines(&self, when: LineDraw) -> Result<Vec<Line>, DocumentError> {
         let mut lines = Vec::new();
         for (index, network) in self.networks.iter().enumerate() {
             for place in 0..network.lines {
@@ -73,11 +73,11 @@ impl Spec {
         network: &Network,
         index: usize,
         place: u64,
-        when: When,
+        when: LineDraw,
     ) -> Result<Line, DocumentError> {
         let (drawn, when) = match when {
-            When::Study => (self.seed, "study"),
-            When::Fresh(draw) => (derive_seed(self.seed, &[("lines", "fresh")], draw), "fresh"),
+            LineDraw::Study => (self.seed, "study"),
+            LineDraw::Fresh(draw) => (derive_seed(self.seed, &[("lines", "fresh")], draw), "fresh"),
         };
         let base = network.access.scenario(&network.base, drawn, place);
         let mut base = base.map_err(of_background)?;
@@ -144,7 +144,8 @@ fn client(network: usize, place: u64) -> IpAddr {
 }
 
 impl Line {
-    /// The scenario with all downloads by this arm's controller. Their connections come first, in the order of the visits.
+    /// The scenario with all downloads by this arm's controller. Their connections come first, in the order of the
+    /// visits.
     pub fn scenario(&self, arm: &FlowSpec) -> Scenario {
         let connections = self.visits.iter().map(|visit| FlowSpec {
             start: visit.at,

@@ -6,20 +6,20 @@ use record::Validity;
 use serde::Serialize;
 use tables::numbers::percent;
 
-/// If processors are busy for a greater share of a second, servers and clients wait for a processor. Such a wait is not
-/// a property of a path.
-pub const FULL: f64 = 0.95;
+/// The share of a second above which the processors count as full: servers and clients then wait for a processor,
+/// which is not a property of a path.
+pub const FULL_SHARE: f64 = 0.95;
 
 /// The greatest share of such seconds while downloads begin. A mean does not show them. For example, processors were
 /// busy for at most 86 % of a pass, but small objects within a site took thirteen times as long in one pass as in
 /// another with the same controller. The cause was a few seconds in which many large downloads coincided. The bound is
 /// chosen and not measured.
-pub const MOST_FULL: f64 = 0.01;
+pub const MAX_FULL_SECONDS: f64 = 0.01;
 
 /// The greatest load average per processor before the first pass. A greater load means that other programs are working.
-/// They could slow one pass but not another, which would look like an effect. The bound is chosen and not measured. It is
-/// not lower because the load average still contains the previous command.
-pub const MOST_LOAD: f64 = 0.5;
+/// They could slow one pass but not another, which would look like an effect. The bound is chosen and not measured. It
+/// is not lower because the load average still contains the previous command.
+pub const MAX_LOAD: f64 = 0.5;
 
 /// The load average per processor. `None` if the system does not tell it.
 pub fn load() -> Option<f64> {
@@ -27,11 +27,11 @@ pub fn load() -> Option<f64> {
     linux::machine::load().map(|load| load / processors as f64)
 }
 
-/// Why a run should not begin at this load. `None` if it should.
+/// The reason not to begin a run at this load. `None` if there is none.
 pub fn busy(load: Option<f64>) -> Option<String> {
-    let load = load.filter(|load| *load > MOST_LOAD)?;
+    let load = load.filter(|load| *load > MAX_LOAD)?;
     Some(format!(
-        "the load average per processor is {load:.2} (at most {MOST_LOAD:.2}), so the results would not be trusted; end other programs, and \
+        "the load average per processor is {load:.2} (at most {MAX_LOAD:.2}), so the results would not be trusted; end other programs, and \
          wait until it is lower"
     ))
 }
@@ -43,10 +43,10 @@ pub struct Machine {
     pub passes: Vec<OfPass>,
     /// The load average per processor before the first pass. `None` if the system does not tell it.
     pub load: Option<f64>,
-    /// Whether all values are within their bounds.
+    /// True if all values are within their bounds.
     #[serde(rename = "trusted")]
     pub is_trusted: bool,
-    /// If not, which values are outside, in a sentence each.
+    /// The values outside their bounds, in a sentence each.
     pub reason: Option<String>,
 }
 
@@ -55,21 +55,22 @@ pub struct Machine {
 pub struct OfPass {
     /// The name of the choice in force.
     pub name: String,
-    /// Whether the emulated paths were as specified.
+    /// The validity of the emulated paths.
     pub validity: Validity,
-    /// The share of the time in which processors were busy while downloads began. `None` if the system does not tell it.
+    /// The share of the time in which processors were busy while downloads began. `None` if the system does not tell
+    /// it.
     pub busy_share: Option<f64>,
-    /// The share of the seconds in which processors were busy for more than [`FULL`]. `None` if the system does not
-    /// tell it.
+    /// The share of the seconds in which processors were busy for more than [`FULL_SHARE`]. `None` if the system does
+    /// not tell it.
     pub full_share: Option<f64>,
 }
 
 impl OfPass {
     /// The values that are outside their bounds.
     fn reasons(&self) -> impl Iterator<Item = String> {
-        let full = self.full_share.filter(|share| *share > MOST_FULL);
+        let full = self.full_share.filter(|share| *share > MAX_FULL_SECONDS);
         let full = full.map(|share| {
-            let most = percent(MOST_FULL);
+            let most = percent(MAX_FULL_SECONDS);
             format!(
                 "the processors were fully busy in {} of the seconds (at most {most})",
                 percent(share)
@@ -84,8 +85,8 @@ impl OfPass {
 impl Machine {
     /// The state in these passes, and the load before the first one.
     pub fn of(passes: Vec<OfPass>, load: Option<f64>) -> Machine {
-        let before = load.filter(|load| *load > MOST_LOAD).map(|load| {
-            format!("The load average per processor was {load:.2} before the first pass (at most {MOST_LOAD:.2}).")
+        let before = load.filter(|load| *load > MAX_LOAD).map(|load| {
+            format!("The load average per processor was {load:.2} before the first pass (at most {MAX_LOAD:.2}).")
         });
         let mut reasons: Vec<String> = before.into_iter().collect();
         reasons.extend(passes.iter().flat_map(OfPass::reasons));
@@ -105,7 +106,7 @@ impl Machine {
         ))
     }
 
-    /// How near the values came to their bounds.
+    /// The values and their bounds in words.
     pub fn words(&self) -> String {
         let most = |of: fn(&OfPass) -> Option<f64>| {
             let of_passes = self.passes.iter().filter_map(of).reduce(f64::max);
@@ -147,7 +148,7 @@ mod tests {
 
     #[test]
     fn on_a_busy_machine_no_run_begins() {
-        assert_eq!(busy(None).or(busy(Some(MOST_LOAD))), None);
+        assert_eq!(busy(None).or(busy(Some(MAX_LOAD))), None);
         let line = busy(Some(0.51)).expect("a reason");
         assert!(line.contains("is 0.51 (at most 0.50)"), "{line}");
     }
@@ -165,7 +166,7 @@ mod tests {
         ] {
             assert!(words.contains(part), "{words}");
         }
-        // Unknown values do not count against the machine.
+        // Unknown values are accepted.
         assert!(Machine::of(Vec::new(), None).is_trusted);
         for (passes, load, part) in [
             (

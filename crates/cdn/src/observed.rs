@@ -1,9 +1,9 @@
 //! The connections that a server's kernel would have reported in a simulated run.
 
 use experiment::{Key, Shares, Unit};
-use kernel::{EndedConnection, SteeredConnection, ToldObject};
+use kernel::{EndedConnection, ReportedObject, SteeredConnection};
 use record::{FlowSummary, Record};
-use rollout::study::Given;
+use rollout::study::CarriedConnection;
 use units::{Bytes, Duration};
 
 use crate::line::Line;
@@ -16,7 +16,7 @@ pub(crate) const UNIT: Unit = Unit::Prefix { v4: 24, v6: 48 };
 const CLIENT_PORT: u16 = 1024;
 
 /// In a socket's number, a line's number takes the bits above those of its connections.
-const CONNECTIONS: u32 = 16;
+const CONNECTION_BITS: u32 = 16;
 
 /// The unit and the arm of a line.
 pub(crate) fn drawn(line: &Line, key: &Key, shares: &Shares) -> (u64, usize) {
@@ -26,11 +26,11 @@ pub(crate) fn drawn(line: &Line, key: &Key, shares: &Shares) -> (u64, usize) {
 
 /// The connections of the line with this number, from the record of a run of its scenario. A client that could not connect
 /// has no connection.
-pub(crate) fn given(record: &Record, line: &Line, number: u64) -> Vec<Given> {
+pub(crate) fn given(record: &Record, line: &Line, number: u64) -> Vec<CarriedConnection> {
     let flows = record.summary.flows.iter().take(line.visits.len());
     (0..)
         .zip(flows)
-        .filter_map(|(index, flow)| connection(flow, line, (number << CONNECTIONS) + index))
+        .filter_map(|(index, flow)| connection(flow, line, (number << CONNECTION_BITS) + index))
         .collect()
 }
 
@@ -40,7 +40,7 @@ pub(crate) fn background(record: &Record, line: &Line) -> Bytes {
     Bytes::new(flows.map(|flow| flow.delivered_bytes).sum())
 }
 
-fn connection(flow: &FlowSummary, line: &Line, cookie: u64) -> Option<Given> {
+fn connection(flow: &FlowSummary, line: &Line, cookie: u64) -> Option<CarriedConnection> {
     let set_up = seconds(flow.start_s) + millis(flow.connect_ms?);
     if flow.delivered_bytes == 0 {
         return None;
@@ -50,7 +50,7 @@ fn connection(flow: &FlowSummary, line: &Line, cookie: u64) -> Option<Given> {
     let packets = |bytes: Option<u64>| bytes.map(|bytes| bytes.div_ceil(packet.get()));
     let sent = flow.delivered_bytes + flow.retransmitted_bytes?;
     let (packets, resent) = (packets(Some(sent))?, packets(flow.retransmitted_bytes)?);
-    let place = u16::try_from(cookie & ((1 << CONNECTIONS) - 1)).unwrap_or(u16::MAX);
+    let place = u16::try_from(cookie & ((1 << CONNECTION_BITS) - 1)).unwrap_or(u16::MAX);
     let steered = SteeredConnection {
         unit: 0,
         rule: 0,
@@ -78,7 +78,7 @@ fn connection(flow: &FlowSummary, line: &Line, cookie: u64) -> Option<Given> {
         sndbuf_limited: seconds(flow.sndbuf_limited_s?),
         controller: None,
     };
-    let object = ToldObject {
+    let object = ReportedObject {
         cookie,
         steered,
         number: 1,
@@ -89,7 +89,7 @@ fn connection(flow: &FlowSummary, line: &Line, cookie: u64) -> Option<Given> {
         resent,
         is_whole: flow.completed_s.is_some(),
     };
-    Some(Given {
+    Some(CarriedConnection {
         connection,
         objects: vec![object],
     })
@@ -120,10 +120,10 @@ mod tests {
     use lab::{Cancel, Engine, Sim};
 
     use super::*;
-    use crate::line::When;
+    use crate::line::LineDraw;
     use crate::spec::Spec;
 
-    /// One line fetches 8 kB now and then, beside 1 MB that somebody else sends.
+    /// One line fetches 8 kB now and then, beside 1 MB of background traffic.
     const TEXT: &str = r#"
         name = "one"
         duration = "20s"
@@ -146,7 +146,7 @@ mod tests {
     #[test]
     fn downloads_are_no_background_traffic() {
         let spec = Spec::parse(TEXT, Path::new("")).expect("a CDN");
-        let lines = spec.lines(When::Study).expect("lines");
+        let lines = spec.lines(LineDraw::Study).expect("lines");
         let line = lines.first().expect("a line");
         let run = Sim::new().run(&line.scenario(&spec.arms[1]), &|_| (), &Cancel::new());
         let record = run.expect("a record");

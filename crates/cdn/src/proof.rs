@@ -2,17 +2,17 @@
 
 use std::path::Path;
 
-use experiment::learn::{self, Beside};
+use experiment::learn::{self, Context};
 use experiment::{Findings, Plan};
 use files::Readers;
 use fleet::Systems;
-use rollout::study::{Lookup, Place, Recording, StudyError, observations, read};
+use rollout::study::{Lookup, Recording, StudyDirectory, StudyError, observations, read};
 use units::Bytes;
 
 use crate::found::Found;
 use crate::laboratory::{LabError, World, Worlds, systems};
 use crate::observed::{UNIT, drawn};
-use crate::truth::{Seen, Truth};
+use crate::truth::{ObservedLine, Truth};
 
 /// The directory of the study's data in the directory of the results.
 pub const STUDY: &str = "study";
@@ -24,11 +24,11 @@ pub const POLICY: &str = "policy.toml";
 pub const SYSTEMS: &str = "systems.txt";
 
 /// The size limit for the study's data, more than any CDN here has.
-pub(crate) const KEEP: Bytes = Bytes::new(4_000_000_000);
+pub(crate) const MAX_STUDY_BYTES: Bytes = Bytes::new(4_000_000_000);
 
 impl Worlds<'_> {
-    /// Draws an arm for each line, and writes into the directory what a study would have recorded. Reads it back, evaluates
-    /// it as any study, makes a policy, and compares both with the truth.
+    /// Draws an arm for each line, and writes into the directory what a study would have recorded. Reads it back,
+    /// evaluates it as any study, makes a policy, and compares both with the truth.
     ///
     /// # Errors
     ///
@@ -39,7 +39,7 @@ impl Worlds<'_> {
         let text = self.spec.plan("laboratory");
         let plan = Plan::parse(&text)?;
         let data = directory.join(STUDY);
-        let place = Place::make(&data, &text, &plan, 0.0).map_err(StudyError::from)?;
+        let place = StudyDirectory::make(&data, &text, &plan, 0.0).map_err(StudyError::from)?;
         self.record(place, systems(&table)?)?;
         let findings = read(&[&data], Vec::new(), &mut Lookup::default())?
             .gathered
@@ -57,9 +57,9 @@ impl Worlds<'_> {
     }
 
     /// Records a study in which each line has the arm that is drawn for it.
-    fn record(&self, place: Place, systems: Systems) -> Result<(), StudyError> {
+    fn record(&self, place: StudyDirectory, systems: Systems) -> Result<(), StudyError> {
         let (key, shares) = (place.key(), place.plan.shares());
-        let mut recording = Recording::begin(place, KEEP, Some(systems))?;
+        let mut recording = Recording::begin(place, MAX_STUDY_BYTES, Some(systems))?;
         for world in &self.study {
             let (unit, arm) = drawn(world.line, &key, &shares);
             for given in world.arms.get(arm).into_iter().flatten() {
@@ -69,11 +69,11 @@ impl Worlds<'_> {
         recording.finish(self.spec.duration)
     }
 
-    fn seen<'w>(&self, worlds: &'w [World<'w>]) -> Vec<Seen<'w>> {
+    fn seen<'w>(&self, worlds: &'w [World<'w>]) -> Vec<ObservedLine<'w>> {
         let seen = |world: &'w World<'w>| {
             let system = Some(self.spec.networks[world.line.network].system);
             let arms = world.arms.iter();
-            Seen {
+            ObservedLine {
                 line: world.line,
                 arms: arms
                     .map(|given| observations(given, UNIT, system).collect())
@@ -97,7 +97,7 @@ pub(crate) fn policy(
     findings: &Findings,
     directory: &Path,
 ) -> Result<String, LabError> {
-    let text = learn::policy(plan, findings, &Beside::default())
+    let text = learn::policy(plan, findings, &Context::default())
         .map_err(|_| LabError::NoPolicy(findings.verdict.clone()))?;
     write(&directory.join(POLICY), &text)?;
     Ok(text)

@@ -1,14 +1,14 @@
 //! Studies of the same lines with arms drawn again.
 
-use experiment::learn::{self, Beside};
+use experiment::learn::{self, Context};
 use experiment::{Findings, Gathered, Key, Measure, Measured, Observation};
 use tables::statistics::Sorted;
 
-use crate::found::{NEAR, Redraws};
+use crate::found::{MAX_SHORTFALL, Redraws};
 use crate::line::Line;
 use crate::observed::drawn;
 use crate::spec::Spec;
-use crate::truth::{InForce, Seen, Truth, read_policy, told_of};
+use crate::truth::{InForce, ObservedLine, Truth, estimate_of, read_policy};
 
 /// The number of studies with arms drawn again.
 const REDRAWS: u64 = 100;
@@ -48,7 +48,7 @@ impl Redrawn {
                 }
             }
             let findings = gathered.findings();
-            let policy = learn::policy(plan, &findings, &Beside::default()).ok();
+            let policy = learn::policy(plan, &findings, &Context::default()).ok();
             let policy = policy.and_then(|text| read_policy(&text, truth.systems).ok());
             redrawn.worst.extend(policy.and_then(|policy| {
                 let policy = InForce::Policy(&policy);
@@ -72,7 +72,7 @@ impl Redrawn {
             return [0, 0];
         };
         let told = self.findings.iter();
-        let told = told.filter_map(|findings| told_of(spec, findings, arm, network, measure));
+        let told = told.filter_map(|findings| estimate_of(spec, findings, arm, network, measure));
         let has: Vec<bool> = told.map(|effect| effect.once.has(truth.change)).collect();
         [has.iter().filter(|has| **has).count(), has.len()]
     }
@@ -80,7 +80,7 @@ impl Redrawn {
     /// The summary of these studies.
     pub fn redraws(&self) -> Redraws {
         let sorted: Sorted = self.worst.iter().copied().collect();
-        let near = self.worst.iter().filter(|worst| **worst >= -NEAR);
+        let near = self.worst.iter().filter(|worst| **worst >= -MAX_SHORTFALL);
         Redraws {
             studies: self.findings.len(),
             policies: self.worst.len(),
@@ -105,7 +105,11 @@ struct Sums<'l> {
 }
 
 impl<'l> Sums<'l> {
-    fn of<'s>(seen: impl Iterator<Item = &'s Seen<'l>>, arms: usize, networks: usize) -> Sums<'l>
+    fn of<'s>(
+        seen: impl Iterator<Item = &'s ObservedLine<'l>>,
+        arms: usize,
+        networks: usize,
+    ) -> Sums<'l>
     where
         'l: 's,
     {
@@ -113,7 +117,7 @@ impl<'l> Sums<'l> {
             let samples = all.iter().filter_map(|of| Measure::Throughput.sample(of));
             samples.fold((0.0, 0.0), |sum, of| (sum.0 + of.value, sum.1 + of.weight))
         };
-        let line = |seen: &'s Seen<'l>| (seen.line, seen.arms.iter().map(sum).collect());
+        let line = |seen: &'s ObservedLine<'l>| (seen.line, seen.arms.iter().map(sum).collect());
         Sums {
             lines: seen.map(line).collect(),
             arms,

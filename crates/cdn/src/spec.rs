@@ -15,8 +15,8 @@ use units::bounds::positive;
 /// The port that the CDN serves.
 pub const PORT: u16 = 443;
 
-/// The fewest lines of a network. A study needs 20 lines of each arm, and with this many, chance seldom leaves an arm with
-/// fewer.
+/// The fewest lines of a network. A study needs 20 lines of each arm, and with this many, chance seldom leaves an arm
+/// with fewer.
 const MIN_LINES: u64 = 50;
 
 /// The most lines of a network. They are numbered with a byte.
@@ -77,7 +77,7 @@ units::as_text!(Kind);
 /// The fields of the text.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Said {
+struct RawSpec {
     name: String,
     #[serde(default = "one")]
     seed: u64,
@@ -86,7 +86,7 @@ struct Said {
     arm: Vec<FlowSpec>,
     #[serde(default)]
     traffic: Vec<Poisson>,
-    network: Vec<SaidOfNetwork>,
+    network: Vec<RawNetwork>,
 }
 
 const fn one() -> u64 {
@@ -99,7 +99,7 @@ const fn one() -> u64 {
     deny_unknown_fields,
     expecting = "a table such as [[network]] with a name"
 )]
-struct SaidOfNetwork {
+struct RawNetwork {
     name: String,
     kind: Kind,
     #[serde(rename = "as")]
@@ -159,7 +159,7 @@ impl Spec {
     }
 }
 
-fn read(said: Said, directory: &Path) -> Result<Spec, DocumentError> {
+fn read(said: RawSpec, directory: &Path) -> Result<Spec, DocumentError> {
     if said.arm.len() < 2 {
         let reason = format!(
             "give two or more [[arm]] to compare, not {}",
@@ -188,7 +188,7 @@ fn read(said: Said, directory: &Path) -> Result<Spec, DocumentError> {
     })
 }
 
-/// Checks that an arm has only a controller and its settings. The traffic says what is sent when.
+/// Checks that an arm has only a controller and its settings. The traffic determines the data.
 fn check_arm(arm: &FlowSpec, earlier: &[FlowSpec]) -> Result<(), DocumentError> {
     let settings = FlowSpec {
         bbr1: arm.bbr1,
@@ -212,7 +212,7 @@ fn check_arm(arm: &FlowSpec, earlier: &[FlowSpec]) -> Result<(), DocumentError> 
 }
 
 fn network(
-    said: SaidOfNetwork,
+    said: RawNetwork,
     traffic: &[Poisson],
     duration: Duration,
     earlier: &[Network],

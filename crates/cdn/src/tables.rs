@@ -5,7 +5,7 @@ use lab::EngineKind;
 use report::{Marks, Table, below, sentences};
 use tables::numbers::{count, known};
 
-use crate::found::{Choice, Found, MEASURES, NEAR, OfNetwork, Real, Told};
+use crate::found::{Choice, Estimate, Found, MAX_SHORTFALL, MEASURES, OfNetwork, Real};
 
 /// The marks around the section of an engine.
 pub fn marks(engine: EngineKind) -> Marks {
@@ -82,7 +82,7 @@ fn tables(found: &Found) -> Vec<(&'static str, Table)> {
     tables
 }
 
-/// Why no results are shown: in real time, the machine may not have kept up.
+/// The reason why no results are shown: in real time, the machine may not have kept up.
 fn warning(found: &Found) -> Option<String> {
     found.real.as_ref()?.machine.warning()
 }
@@ -110,7 +110,7 @@ fn small(found: &Found) -> Table {
     in_networks(found, "time below 10 kB in", |network| &network.small)
 }
 
-fn in_networks(found: &Found, heading: &str, told: fn(&OfNetwork) -> &[Told]) -> Table {
+fn in_networks(found: &Found, heading: &str, told: fn(&OfNetwork) -> &[Estimate]) -> Table {
     let rows = found.networks.iter().flat_map(|network| {
         told(network).iter().map(|told| {
             let mut row = vec![
@@ -149,7 +149,7 @@ const BESIDE: [&str; 6] = [
     "in redraws",
 ];
 
-fn beside(told: &Told) -> Vec<String> {
+fn beside(told: &Estimate) -> Vec<String> {
     let has = told.told.zip(told.truth);
     let has = has.map(|(effect, truth)| if effect.once.has(truth) { "yes" } else { "no" });
     let [covered, all] = told.covered;
@@ -251,7 +251,7 @@ fn notes(found: &Found) -> Vec<String> {
             redraws.studies,
             redraws.policies,
             redraws.near_best,
-            NEAR * 100.0
+            MAX_SHORTFALL * 100.0
         ),
         match found.real {
             Some(_) => {

@@ -10,7 +10,7 @@ use crate::line::Line;
 use crate::spec::{PORT, Spec};
 
 /// A line with each arm, as an experiment would observe it.
-pub(crate) struct Seen<'l> {
+pub(crate) struct ObservedLine<'l> {
     pub line: &'l Line,
     pub arms: Vec<Vec<Observation>>,
     /// With each arm, the bytes that the background traffic delivered.
@@ -29,16 +29,16 @@ pub(crate) struct Truth<'t> {
     pub plan: &'t Plan,
     pub systems: &'t Systems,
     /// The lines of the study, with each arm and the objects of the study.
-    pub study: Vec<Seen<'t>>,
-    /// The lines after the study: draws of lines that it has not seen, or the same lines again. If its policy was really in
-    /// force, it is one more arm.
-    pub after: Vec<Vec<Seen<'t>>>,
+    pub study: Vec<ObservedLine<'t>>,
+    /// The lines after the study: draws of lines that it has not seen, or the same lines again. If its policy was
+    /// really in force, it is one more arm.
+    pub after: Vec<Vec<ObservedLine<'t>>>,
     /// The number of connections in all of this.
     pub connections: u64,
 }
 
 /// The study's estimate for an arm, in a network or over all.
-pub(crate) fn told_of(
+pub(crate) fn estimate_of(
     spec: &Spec,
     findings: &Findings,
     arm: usize,

@@ -1,11 +1,11 @@
 //! A small CDN on the kernel's own TCP: nginx, curl, emulated paths, a study of them, and its policy in force.
 //!
-//! The test does not check the throughput of this machine. It checks that every download was complete, that connections had
-//! the right controllers, and that the study has the sign of large true effects. It also checks that nothing is left
-//! behind, even by a process that was killed.
+//! The test does not check the throughput of this machine. It checks that every download was complete, that connections
+//! had the right controllers, and that the study has the sign of large true effects. It also checks that nothing is
+//! left behind, even by a process that was killed.
 //!
-//! There is no standard test harness, because this program is also the first process of commands, and the laboratory that
-//! is killed.
+//! There is no standard test harness, because this program is also the first process of commands, and the laboratory
+//! that is killed.
 
 use std::env;
 use std::ffi::OsStr;
@@ -15,7 +15,7 @@ use std::process::{Child, Command, ExitCode};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use cdn::{Found, LabError, Live, STUDY, Spec, When, live, tables};
+use cdn::{Found, LabError, LineDraw, Live, STUDY, Spec, live, tables};
 use lab::Cancel;
 use libtest_mimic::{Arguments, Trial};
 use linux::command::{Init, init_main};
@@ -29,7 +29,7 @@ const LABORATORY: &str = "as-laboratory";
 const WAIT_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A study must have the sign of effects that are at least this large.
-const LARGE: f64 = 0.5;
+const MIN_LARGE_EFFECT: f64 = 0.5;
 
 const TEXT: &str = r#"
 name = "two in real time"
@@ -106,7 +106,7 @@ fn own_mounts() {
 
 fn try_run(directory: &Path) -> Result<(Found, usize), LabError> {
     let spec = Spec::parse(TEXT, Path::new("")).expect("it makes sense");
-    let lines = spec.lines(When::Study).expect("lines");
+    let lines = spec.lines(LineDraw::Study).expect("lines");
     let visits = lines.iter().map(|line| line.visits.len()).sum();
     let live = Live::new(&spec).expect("it can be in real time");
     let init = Init::subcommand(INIT);
@@ -191,7 +191,7 @@ fn is_whole() {
     assert!(real.looks > 1000, "{}", real.looks);
     let [assigned, refused] = real.assigned;
     assert!(assigned >= real.downloads && refused == 0, "{real:?}");
-    // Whether the machine kept up depends on the machine, but the laboratory must report it.
+    // The machine may or may not keep up, but the laboratory must report it.
     let passes = real.machine.passes.iter();
     let passes: Vec<&str> = passes.map(|pass| pass.name.as_str()).collect();
     assert_eq!(passes, ["cubic", "bbr", "policy", "study"]);
@@ -218,7 +218,7 @@ fn is_whole() {
     for told in told {
         let truth = told.truth.expect("large objects");
         let effect = told.told.expect("enough lines of each arm");
-        if truth.ln_1p().abs() > LARGE.ln_1p() {
+        if truth.ln_1p().abs() > MIN_LARGE_EFFECT.ln_1p() {
             large += 1;
             assert_eq!(effect.change > 0.0, truth > 0.0, "{told:?}");
         }

@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use cdn::found::{NEAR, OfNetwork, Told};
-use cdn::{Found, Kind, Laboratory, Line, STUDY, Spec, When};
+use cdn::found::{Estimate, MAX_SHORTFALL, OfNetwork};
+use cdn::{Found, Kind, Laboratory, Line, LineDraw, STUDY, Spec};
 use experiment::Measure;
 use lab::Cancel;
 
@@ -58,11 +58,11 @@ fn whole_cdn() -> PathBuf {
 }
 
 /// The coverage of the intervals of small objects within a site is at least this.
-const INSIDE: f64 = 0.7;
+const MIN_COVERAGE_INSIDE: f64 = 0.7;
 
 /// At least this share of all intervals contains the truth.
-fn covered<'f>(all: impl Iterator<Item = &'f Told>, least: f64) {
-    let covered = |told: &Told| told.covered.map(|of| u32::try_from(of).expect("few"));
+fn covered<'f>(all: impl Iterator<Item = &'f Estimate>, least: f64) {
+    let covered = |told: &Estimate| told.covered.map(|of| u32::try_from(of).expect("few"));
     let [has, of] = all
         .map(covered)
         .fold([0, 0], |[has, of], told| [has + told[0], of + told[1]]);
@@ -84,7 +84,7 @@ fn a_study_finds_the_truth_and_its_policy_beats_each_controller() {
     for network in &found.networks {
         // The throughput of large objects, in each kind of network.
         let of_best = network.of_best(policy).expect("large objects");
-        assert!(of_best >= -NEAR, "{}: {of_best}", network.name);
+        assert!(of_best >= -MAX_SHORTFALL, "{}: {of_best}", network.name);
         // Small objects, against CUBIC. With BBR they wait in the queue of a large object on the same line.
         let small = network.changes[policy][1].expect("small objects");
         let bound = if network.name == "long and lossy" {
@@ -120,7 +120,7 @@ fn a_study_finds_the_truth_and_its_policy_beats_each_controller() {
     assert_eq!(found.draws.len(), 3);
     for draw in &found.draws {
         let (_, of_best) = draw.worst.as_ref().expect("large objects");
-        assert!(*of_best >= -NEAR, "{draw:?}");
+        assert!(*of_best >= -MAX_SHORTFALL, "{draw:?}");
         assert!(draw.changes[0] > Some(0.0), "{draw:?}");
     }
 
@@ -133,7 +133,7 @@ fn a_study_finds_the_truth_and_its_policy_beats_each_controller() {
     // Within a site, the coverage for small objects is lower: see docs/results/cdn.md.
     covered(
         networks().filter(is_inside).flat_map(|of| &of.small),
-        INSIDE,
+        MIN_COVERAGE_INSIDE,
     );
     assert_eq!(found.redraws.policies, found.redraws.studies);
 
@@ -168,8 +168,8 @@ fn the_same_seed_gives_the_same_result() {
 #[test]
 fn lines_are_the_same_for_each_arm_and_none_of_them_judges_the_policy() {
     let spec = spec(TEXT);
-    let [study, fresh, other] =
-        [When::Study, When::Fresh(0), When::Fresh(1)].map(|when| spec.lines(when).unwrap());
+    let [study, fresh, other] = [LineDraw::Study, LineDraw::Fresh(0), LineDraw::Fresh(1)]
+        .map(|when| spec.lines(when).unwrap());
     let line = &study[0];
     assert_eq!(line.client.to_string(), "10.0.0.1");
     let [cubic, bbr] = [0, 1].map(|arm| line.scenario(&spec.arms[arm]));
@@ -246,7 +246,7 @@ fn what_makes_no_sense_is_named() {
         assert_ne!(text, TEXT);
         let read = Spec::parse(&text, Path::new(""));
         let error = read
-            .and_then(|spec| spec.lines(When::Study))
+            .and_then(|spec| spec.lines(LineDraw::Study))
             .unwrap_err()
             .to_string();
         assert!(error.contains(field), "{to}: {error}");

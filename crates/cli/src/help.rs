@@ -1,8 +1,8 @@
-//! The program's help: its commands grouped by what people want.
+//! The program's help, with its commands grouped by purpose.
 
 use clap::Command;
 
-/// The commands by what people want.
+/// The commands by purpose.
 const GROUPS: [(&str, &[&str]); 7] = [
     ("Try controllers", &["race", "run", "sweep"]),
     ("Choose a controller", &["advise", "diagnose", "probe"]),

@@ -1,4 +1,4 @@
-//! Live bars on stderr. Nothing is drawn where stderr is no terminal.
+//! Live bars on stderr. Nothing is drawn if stderr is not a terminal.
 
 use std::fmt::Write;
 use std::io::{IsTerminal, stderr};
@@ -11,46 +11,46 @@ use indicatif::{MultiProgress, ProgressBar, ProgressState, ProgressStyle};
 
 use crate::output;
 
-/// Bars are drawn anew so often, whether or not there is news.
-const TICK: Duration = Duration::from_millis(100);
+/// The interval at which bars are redrawn.
+const REDRAW_INTERVAL: Duration = Duration::from_millis(100);
 
-/// The length of a bar for what is measured in shares of a whole.
-pub const FULL: u64 = 10_000;
+/// The length of a bar that shows a share.
+pub const FULL_LENGTH: u64 = 10_000;
 
-/// A longer name would leave no place for the rest of the line.
+/// The maximum length of a name; a longer one would leave no room for the rest of the line.
 const MAX_NAME: usize = 24;
 
-/// A shorter bar shows nothing.
+/// The minimum length of a bar.
 const MIN_BAR: usize = 6;
 
 /// `" 100%"` and the spaces around it.
-const PERCENT: usize = 7;
+const PERCENT_WIDTH: usize = 7;
 
-/// Where the width is not known.
+/// The number of columns if the width is unknown.
 const USUAL_COLUMNS: usize = 80;
 
-/// Locks what is shown, also if a thread that held it has ended badly: nothing leaves it half-changed.
+/// Locks the state of a display, even if a thread that held the lock has panicked: no change leaves it inconsistent.
 pub fn lock<T>(shown: &Mutex<T>) -> MutexGuard<'_, T> {
     shown.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A group of bars, one below the other. What is drawn disappears when the group is dropped.
+/// A group of bars, one below the other. The bars disappear when the group is dropped.
 #[derive(Default)]
 pub struct Bars {
     group: MultiProgress,
-    /// The characters of the longest text that stood behind a bar. The bars take what the terminal's width leaves of
-    /// their lines: all of them the same, and no more when a text becomes shorter.
+    /// The length in characters of the longest text after a bar. The bars share the rest of the terminal's width, and
+    /// do not grow when a text becomes shorter.
     widest: Arc<AtomicUsize>,
 }
 
 impl Bars {
-    /// Whether bars can be seen; if not, a command says in plain lines how it goes.
+    /// True if bars are visible; otherwise, commands print plain lines.
     pub fn are_visible() -> bool {
         stderr().is_terminal()
     }
 
-    /// Adds a bar called `name` that is full at `total`. `live` writes what stands behind it, whenever it is drawn: parts,
-    /// of which the last ones are left out where there is no room for all.
+    /// Adds a bar called `name` that is full at `total`. `live` writes the parts of the text after it at each redraw.
+    /// Parts that do not fit are dropped from the end.
     pub fn add(
         &self,
         name: &str,
@@ -59,14 +59,14 @@ impl Bars {
     ) -> ProgressBar {
         let widest = self.widest.clone();
         let name = shorten(name, MAX_NAME.min(columns() / 4));
-        let taken = name.chars().count() + MIN_BAR + PERCENT;
+        let taken = name.chars().count() + MIN_BAR + PERCENT_WIDTH;
         let live = move |state: &ProgressState, out: &mut dyn Write| {
             let room = columns().saturating_sub(taken);
             let text = fitting(&live(state), room);
             let length = text.chars().count();
             let width = widest.fetch_max(length, Ordering::Relaxed).max(length);
             let width = width.min(room);
-            // A line that cannot be written is missing from the terminal, and nowhere else.
+            // A line that cannot be written is missing only from the terminal.
             let _ = write!(out, "{text:width$}");
         };
         let style =
@@ -76,21 +76,21 @@ impl Bars {
                 .progress_chars("━╸─");
         let bar = ProgressBar::new(total).with_style(style).with_prefix(name);
         let bar = self.group.add(bar);
-        // It panics without its thread. The bar then moves only when there is progress.
+        // The bar panics without its thread. It then moves only when there is progress.
         if lab::are_granted(1).is_ok() {
-            bar.enable_steady_tick(TICK);
+            bar.enable_steady_tick(REDRAW_INTERVAL);
         }
         bar
     }
 
-    /// Adds a line without a bar, which shows the message that it is given, as far as the terminal is wide.
+    /// Adds a line without a bar, which shows its message, cut to the terminal's width.
     pub fn line(&self) -> ProgressBar {
         let style = ProgressStyle::with_template("{wide_msg}");
         let style = style.unwrap_or_else(|_| ProgressStyle::default_spinner());
         self.group.add(ProgressBar::new_spinner().with_style(style))
     }
 
-    /// Says something above the bars.
+    /// Prints a line above the bars.
     pub fn say(&self, line: impl std::fmt::Display) {
         self.group.suspend(|| output::note(line));
     }
@@ -102,7 +102,7 @@ fn columns() -> usize {
     size.map_or(USUAL_COLUMNS, |(_, columns)| columns.into())
 }
 
-/// As many of the parts, from the first one on, as fit; of the first one as much as fits.
+/// The leading parts that fit; of the first one as much as fits.
 fn fitting(parts: &[String], room: usize) -> String {
     let mut text = String::new();
     for part in parts {
@@ -117,12 +117,12 @@ fn fitting(parts: &[String], room: usize) -> String {
 
 impl Drop for Bars {
     fn drop(&mut self) {
-        // A terminal that has gone needs no tidying.
+        // If the terminal is gone, there is nothing to clear.
         let _ = self.group.clear();
     }
 }
 
-/// The name, or as much of it as there is place for.
+/// The name, cut to the maximum length.
 fn shorten(name: &str, most: usize) -> String {
     match name.char_indices().nth(most) {
         None => name.to_owned(),

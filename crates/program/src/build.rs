@@ -4,7 +4,7 @@ use std::fs;
 
 use crate::failure::Failure;
 
-/// A text that differs between versions of this program, because results of another version do not count for this one.
+/// A text that identifies the build of this program, because results of another build are not reused.
 pub fn build() -> Result<String, Failure> {
     let read = std::env::current_exe().and_then(fs::File::open);
     let hash = read.and_then(|file| {

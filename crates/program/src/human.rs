@@ -1,4 +1,4 @@
-//! Quantities as people read them while something goes on.
+//! Quantities for people, while work goes on.
 
 use tables::numbers;
 use units::{Duration, Rate};
@@ -13,7 +13,7 @@ pub fn duration(span: Duration) -> String {
     numbers::span(span.as_millis_f64())
 }
 
-/// `9 s`, `2:05`, `1:02:05`: whole seconds, for a time that is only estimated.
+/// `9 s`, `2:05`, `1:02:05`: whole seconds, for an estimated time.
 pub fn time_left(span: Duration) -> String {
     let seconds = span.as_nanos().div_ceil(1_000_000_000);
     let (hours, minutes) = (seconds / 3600, seconds / 60 % 60);
@@ -24,7 +24,7 @@ pub fn time_left(span: Duration) -> String {
     }
 }
 
-/// How long the rest takes, if so much of the whole has taken so long; nothing before there is something to tell by.
+/// The remaining time if this share of the whole has taken so long; `None` before an estimate is possible.
 pub fn rest(taken: std::time::Duration, share: f64) -> Option<String> {
     let rest = taken.as_secs_f64() * (1.0 - share) / share;
     let rest = std::time::Duration::try_from_secs_f64(rest).ok()?;

@@ -1,4 +1,4 @@
-//! Ctrl-C, and its relatives.
+//! Ctrl-C and similar signals.
 
 use std::future::Future;
 use std::thread;
@@ -11,8 +11,8 @@ use tokio::time::sleep;
 
 use crate::failure::Failure;
 
-/// After an interruption, connections have this long to tell their peers.
-pub const FAREWELL: Duration = Duration::from_millis(200);
+/// The time for connections to inform their peers after an interruption.
+pub const FAREWELL_TIME: Duration = Duration::from_millis(200);
 
 /// The runtime for a command's work.
 pub fn runtime() -> Result<Runtime, Failure> {
@@ -24,8 +24,8 @@ pub fn runtime() -> Result<Runtime, Failure> {
 /// The exit code of a command that was interrupted, as shells report a process that SIGINT ended.
 const INTERRUPTED: i32 = 130;
 
-/// Listens for the user's wish to end the command, from now on: the token is cancelled then. Whoever wishes it again does not
-/// want to wait for what is left to do: the process ends at once. The runtime must be kept until nobody cares any more.
+/// Listens for signals that end the command, and cancels the token. A second signal ends the process at once. The
+/// runtime must be kept as long as the token is used.
 pub fn cancel() -> Result<(Runtime, Cancel), Failure> {
     let runtime = runtime()?;
     let cancel = Cancel::new();
@@ -42,7 +42,8 @@ pub fn cancel() -> Result<(Runtime, Cancel), Failure> {
     Ok((runtime, cancel))
 }
 
-/// Runs `work` until it ends or the user ends it: then it is dropped where it stands, and `advice` says what to do.
+/// Runs `work` until it ends or the user ends the command. In that case it is dropped, and the failure contains
+/// `advice`.
 pub fn run(work: impl Future<Output = Result<(), Failure>>, advice: &str) -> Result<(), Failure> {
     let runtime = runtime()?;
     let outcome = runtime.block_on(async {
@@ -51,23 +52,22 @@ pub fn run(work: impl Future<Output = Result<(), Failure>>, advice: &str) -> Res
             outcome = work => return outcome,
             () = interrupt.wait() => {}
         }
-        sleep(FAREWELL).await;
+        sleep(FAREWELL_TIME).await;
         Err(Failure::interrupted(advice))
     });
-    // A thread that is still reading a large file, for nobody any more, must not hold up the end.
+    // A thread that is still reading a large file must not delay the end.
     runtime.shutdown_background();
     outcome
 }
 
-/// The user's (SIGINT) or the system's (SIGTERM) wish that the command end. While it is listened to, it does not end
-/// the process by itself.
+/// Listens for SIGINT (the user) and SIGTERM (the system). While this value exists, they do not end the process.
 pub struct Interrupt {
     interrupt: Signal,
     terminate: Signal,
 }
 
 impl Interrupt {
-    /// Listens from now on. Must be called within a runtime, and before anybody is told that the command runs.
+    /// Listens from now on. Must be called within a runtime, and before anyone is told that the command runs.
     pub fn listen() -> Result<Interrupt, Failure> {
         Ok(Interrupt {
             interrupt: signal(SignalKind::interrupt()).map_err(cannot_listen)?,
@@ -75,7 +75,7 @@ impl Interrupt {
         })
     }
 
-    /// Waits for it.
+    /// Waits for a signal.
     pub async fn wait(&mut self) {
         tokio::select! {
             _ = self.interrupt.recv() => {}

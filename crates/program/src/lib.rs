@@ -1,7 +1,7 @@
-//! A command-line program of Fullpipe, as people and scripts meet it.
+//! The common parts of Fullpipe's command-line programs.
 //!
-//! [`main`] reads the arguments and ends the process: each failure is one line and an [exit code](failure::Failure), and
-//! [Ctrl-C](interrupt) ends every command. Results go to stdout and everything else to stderr ([`output`]), with
+//! [`main`] reads the arguments and ends the process: each failure is one line and an [exit code](failure::Failure),
+//! and [Ctrl-C](interrupt) ends every command. Results go to stdout and everything else to stderr ([`output`]), with
 //! [bars](work_bar) while work goes on. Files are written [completely or not at all](whole), and results name the
 //! [command](command_line) that made them.
 

@@ -1,4 +1,4 @@
-//! Printing that survives a reader who has gone: results go to stdout, everything else to stderr.
+//! Printing that tolerates a closed pipe: results go to stdout, everything else to stderr.
 
 use std::fmt::Display;
 use std::io::{self, BufWriter, ErrorKind, IsTerminal, Write};
@@ -10,8 +10,8 @@ use serde_json::ser::Formatter;
 
 use crate::failure::Failure;
 
-/// So many failed runs are named.
-const NAMED: usize = 10;
+/// The most failed runs that are listed.
+const MAX_LISTED: usize = 10;
 
 /// Prints a result and a newline to stdout at once, so that a pipe's reader sees it while the command still runs.
 ///
@@ -20,14 +20,15 @@ pub fn result(text: impl Display) -> Result<(), Failure> {
     offer(text).map(drop)
 }
 
-/// Prints a result like [`result`]; whether there still is a reader, for those who would go on without end.
+/// Prints a result like [`result`]. Returns false if the reader is gone, for commands that would otherwise go on
+/// without end.
 pub fn offer(text: impl Display) -> Result<bool, Failure> {
     let mut stdout = io::stdout().lock();
-    told(writeln!(stdout, "{text}").and_then(|()| stdout.flush()))
+    is_open(writeln!(stdout, "{text}").and_then(|()| stdout.flush()))
 }
 
-/// Whether there still is a reader.
-fn told(written: io::Result<()>) -> Result<bool, Failure> {
+/// Returns false if the reader is gone.
+fn is_open(written: io::Result<()>) -> Result<bool, Failure> {
     match written {
         Ok(()) => Ok(true),
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(false),
@@ -37,22 +38,22 @@ fn told(written: io::Result<()>) -> Result<bool, Failure> {
     }
 }
 
-/// The columns of the terminal that results go to; nothing if they go elsewhere, where no line is too long.
+/// The width of stdout's terminal in columns; `None` if it is no terminal, so that no line is too long.
 pub fn width() -> Option<usize> {
     let (_, columns) = Term::stdout().size_checked()?;
     io::stdout().is_terminal().then(|| columns.into())
 }
 
-/// Prints a result as JSON to stdout, on one line, without having all of it in memory.
+/// Prints a result as JSON to stdout, on one line, without having all of the text in memory.
 pub fn json(value: &impl Serialize) -> Result<(), Failure> {
     let mut stdout = BufWriter::new(io::stdout().lock());
     let written = write_json(&mut stdout, value)
         .and_then(|()| writeln!(stdout))
         .and_then(|()| stdout.flush());
-    told(written).map(drop)
+    is_open(written).map(drop)
 }
 
-/// Prints a result: as JSON for programs, or as a table for people that fits so many columns.
+/// Prints a result: as JSON for programs, or for people as a table of at most this width.
 pub fn show<J: Serialize>(
     is_json: bool,
     value: impl FnOnce() -> J,
@@ -64,30 +65,30 @@ pub fn show<J: Serialize>(
     result(table(width()).trim_end())
 }
 
-/// Names what failed, as far as anybody wants to read it.
+/// Lists the failures, up to a maximum.
 pub fn failed(reasons: impl IntoIterator<Item = impl Display>) {
-    for reason in reasons.into_iter().take(NAMED) {
+    for reason in reasons.into_iter().take(MAX_LISTED) {
         note(format_args!("failed: {reason}"));
     }
 }
 
-/// Says something to people, on stderr. If nobody can hear it, there is nobody to tell.
+/// Prints a message for people on stderr. Errors are ignored, because there is nobody to tell.
 pub fn note(text: impl Display) {
     let _ = writeln!(io::stderr().lock(), "{}", printable(&text.to_string()));
 }
 
-/// `text` without characters that a terminal obeys: control characters other than line ends and tabs, and those that
-/// change the direction of text, are written as escapes. Names of files and words of a peer may hold any.
+/// Escapes the characters of `text` that a terminal obeys: control characters other than line ends and tabs, and those
+/// that change the direction of text. Names of files and texts from a peer may contain any.
 pub fn printable(text: &str) -> String {
     escaped(text, |c| is_obeyed(c) && !matches!(c, '\n' | '\t'))
 }
 
-/// [`printable`] text that ends no line and jumps to no column: a cell of a table, say.
+/// Like [`printable`], and also escapes line ends and tabs: for a cell of a table.
 pub fn word(text: &str) -> String {
     escaped(text, is_obeyed)
 }
 
-/// Whether a terminal obeys it.
+/// True if a terminal obeys the character.
 fn is_obeyed(c: char) -> bool {
     c.is_control() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
@@ -104,7 +105,7 @@ fn escaped(text: &str, is_obeyed: impl Fn(char) -> bool) -> String {
     shown
 }
 
-/// JSON on one line without characters that a terminal obeys: escapes that JSON has mean the same.
+/// A formatter of JSON on one line that escapes characters that a terminal obeys. The escapes mean the same in JSON.
 struct Obeyless;
 
 impl Formatter for Obeyless {
@@ -133,7 +134,7 @@ fn write_json(to: impl Write, value: &impl Serialize) -> io::Result<()> {
 /// A value as JSON on one line.
 pub fn json_text(value: &impl Serialize) -> String {
     let mut text = Vec::new();
-    // What results are made of always becomes text.
+    // Results always serialize.
     let _ = write_json(&mut text, value);
     String::from_utf8(text).unwrap_or_default()
 }

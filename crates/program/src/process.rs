@@ -11,11 +11,12 @@ use signal_hook::consts::SIGXFSZ;
 use crate::failure::Failure;
 use crate::{output, usage};
 
-/// A first argument with which the program starts itself, and what it runs with the other arguments. It is neither
-/// listed nor suggested.
+/// A first argument with which the program starts itself, and the function that gets the other arguments. It is
+/// neither listed nor suggested.
 pub type Own = (&'static str, fn(Skip<ArgsOs>) -> ExitCode);
 
-/// Reads the arguments, runs the command, and prints its failure as one line. `option_meant` is as in [`usage::answer`].
+/// Reads the arguments, runs the command, and prints its failure as one line. `option_meant` is as in
+/// [`usage::answer`].
 pub fn main<A: CommandFactory + FromArgMatches>(
     own: &[Own],
     option_meant: impl Fn(&str, &str) -> Option<String>,
@@ -28,7 +29,8 @@ pub fn main<A: CommandFactory + FromArgMatches>(
     {
         return run(args_os().skip(2));
     }
-    // Values may be negative numbers everywhere, so `--seed -1` is refused as a wrong seed and not as an unknown option.
+    // Values may be negative numbers everywhere, so `--seed -1` is refused as a wrong seed and not as an unknown
+    // option.
     let mut command = usage::with_negative_values(A::command());
     let name = command.get_name().to_owned();
     let arguments = command

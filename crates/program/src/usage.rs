@@ -11,7 +11,7 @@ use crate::failure::Failure;
 use crate::{other_program, output};
 
 /// Prints the requested help or version. Turns any other message into a one-line [`Failure`]. `option_meant` gets the
-/// command and an unknown option of it without `--`, and says what was probably meant.
+/// command and an unknown option of it without `--`, and returns a hint.
 ///
 /// # Errors
 ///
@@ -35,8 +35,8 @@ pub fn answer(
 /// Options that take several values, with commas between.
 const OF_LISTS: [&str; 3] = ["--controllers", "--engines", "--qlog"];
 
-/// What was probably meant by an argument that is unknown, if it is known from elsewhere: an option, the next of several
-/// values, or a command of the other program.
+/// A hint for an unknown argument that is known from elsewhere: an option of another command, the next of several values,
+/// or a command of the other program.
 fn meant(
     error: &clap::Error,
     option_meant: impl Fn(&str, &str) -> Option<String>,
@@ -83,7 +83,7 @@ fn meant(
     }
 }
 
-/// Several values in one quoted word, for an `argument` that takes them with commas between.
+/// The quoted word for several values, for an `argument` that takes them with commas between.
 fn one_word(argument: &str, error: &clap::Error) -> Option<String> {
     let Some(ContextValue::String(value)) = error.get(ContextKind::InvalidValue) else {
         return None;
@@ -153,13 +153,13 @@ pub fn positive_time(text: &str) -> Result<Duration, String> {
     }
 }
 
-/// clap's message without its usage lines, which `--help` shows better, and with what was probably `meant`.
+/// clap's message without its usage lines, which `--help` shows better, and with the hint `meant`.
 fn one_line(text: &str, meant: Option<&str>) -> String {
     let (message, usage) = text.split_once("Usage:").unwrap_or((text, ""));
     let message = message
         .lines()
         .map(str::trim)
-        // Nobody means an option as a value.
+        // A hint to pass an option as a value would not help.
         .filter(|line| {
             !line.starts_with("tip: to pass ") && (meant.is_none() || !line.starts_with("tip: "))
         })

@@ -1,4 +1,4 @@
-//! Files that users name: written as a whole or not at all, or written to if they are no regular files.
+//! Files at paths of users: regular files are written completely or not at all, others are written to.
 
 use std::ffi::OsStr;
 use std::fs::{self, File, Metadata};
@@ -13,17 +13,17 @@ use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use crate::failure::Failure;
 
 /// The most links in a chain that are followed (Linux `MAXSYMLINKS`).
-const MOST_LINKS: usize = 40;
-/// The open descriptors of processes, whatever they lead to.
+const MAX_LINKS: usize = 40;
+/// The directories of open descriptors.
 const DESCRIPTORS: [&str; 4] = ["/dev/fd", "/dev/stdout", "/dev/stderr", "/proc"];
 
-/// Writes the whole file or nothing, as [`files::write`] does. A link stays, and its target is replaced. What is no regular
-/// file, such as a pipe or `/dev/stdout`, is written to, and nothing replaces it.
+/// Writes the file completely or not at all, as [`files::write`] does. A link stays, and its target is replaced.
+/// Anything but a regular file, such as a pipe or `/dev/stdout`, is written to and not replaced.
 pub fn write(path: &Path, contents: &[u8]) -> Result<(), Failure> {
     write_for(path, contents, Readers::Everybody)
 }
 
-/// The same, but only its owner can read a new file.
+/// Like [`write()`], but only its owner can read a new file.
 pub fn write_own(path: &Path, contents: &[u8]) -> Result<(), Failure> {
     write_for(path, contents, Readers::Owner)
 }
@@ -41,7 +41,7 @@ pub fn write_beside(path: &Path, contents: &[u8]) -> Result<PathBuf, Failure> {
     write_numbered(path, contents, Readers::Everybody, |_| Ok(()))
 }
 
-/// Writes the content of the file under such a name, too, with the owner, group and mode of the file.
+/// Like [`write_beside`], but with the owner, group and mode of the file at `path`.
 pub fn keep_beside(path: &Path, contents: &[u8]) -> Result<PathBuf, Failure> {
     let old = fs::metadata(path).map_err(|error| cannot_write(path, &error))?;
     write_numbered(path, contents, Readers::Owner, |file| file.take_after(&old))
@@ -77,8 +77,8 @@ fn write_numbered(
 ///
 /// # Errors
 ///
-/// The path is a directory, or a link to a directory or without a target; or nothing can be written beside it; or it is a
-/// device or a descriptor that cannot be written to.
+/// The path is a directory, or a link to a directory or without a target; or nothing can be written beside it; or it is
+/// a device or a descriptor that cannot be written to.
 pub fn check(path: &Path) -> IoResult<()> {
     if is_written_directly(path) {
         // A reader takes the end of the only writer for the end of the contents.
@@ -132,7 +132,7 @@ pub fn make_directory(option: &str, directory: &Path) -> Result<(), Failure> {
         .map_err(|error| Failure::usage(format_args!("{option} {}: {error}", directory.display())))
 }
 
-/// Whether the path names an open descriptor, a device, a pipe or a socket.
+/// True if the path names an open descriptor, a device, a pipe or a socket.
 fn is_written_directly(path: &Path) -> bool {
     let is_other = |about: Metadata| !about.is_file() && !about.is_dir();
     DESCRIPTORS.iter().any(|of| path.starts_with(of)) || fs::metadata(path).is_ok_and(is_other)
@@ -164,7 +164,7 @@ pub fn linked(path: &Path) -> PathBuf {
 fn last_link(path: &Path) -> PathBuf {
     let next = |at: &PathBuf| Some(parent(at).join(fs::read_link(at).ok()?));
     let ends = iter::successors(Some(path.to_owned()), next);
-    ends.take(1 + MOST_LINKS).last().unwrap_or_default()
+    ends.take(1 + MAX_LINKS).last().unwrap_or_default()
 }
 
 /// `NAME-NUMBER.EXTENSION` beside the file.

@@ -1,4 +1,4 @@
-//! How far work has come: a bar on a terminal, nothing elsewhere.
+//! The progress of work: a bar on a terminal, nothing elsewhere.
 
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
@@ -10,24 +10,24 @@ use studies::runs::{Event, Run, Work};
 use tables::numbers;
 use units::Duration;
 
-use crate::bars::{Bars, FULL, lock};
+use crate::bars::{Bars, FULL_LENGTH, lock};
 use crate::{human, output};
 
-/// Work that knows its share of the whole while it goes on.
+/// The state of work, with its share of the whole.
 pub trait Course: Send + 'static {
-    /// What may happen.
+    /// A progress event.
     type News;
-    /// Notes what happened.
+    /// Handles an event.
     fn note(&mut self, news: &Self::News);
-    /// What of the whole is done, from 0 to 1.
+    /// The completed share of the whole, from 0 to 1.
     fn share(&self) -> f64;
-    /// What stands behind the bar after so many seconds, with the time that is left.
+    /// The parts of the text after the bar after so many seconds, with the remaining time.
     fn parts(&self, seconds: f64, left: Option<String>) -> Vec<String>;
 }
 
-/// Work as it is seen while it goes on.
+/// The bar of some work.
 pub struct WorkBar<C> {
-    // Dropped before the group that it is in, which then clears what is left of it.
+    // Dropped before the group of the bar, which then clears the rest.
     bar: Option<ProgressBar>,
     bars: Bars,
     course: Arc<Mutex<C>>,
@@ -44,19 +44,19 @@ impl<C: Course> WorkBar<C> {
 
     fn draw(&mut self, name: &str) {
         let (course, began) = (self.course.clone(), Instant::now());
-        self.bar = Some(self.bars.add(name, FULL, move |_| {
+        self.bar = Some(self.bars.add(name, FULL_LENGTH, move |_| {
             let (course, taken) = (lock(&course), began.elapsed());
             let left = human::rest(taken, course.share()).map(|left| format!("{left} left"));
             course.parts(taken.as_secs_f64(), left)
         }));
     }
 
-    /// Shows what happened.
+    /// Shows an event.
     pub fn show(&self, news: &C::News) {
         let mut course = lock(&self.course);
         course.note(news);
         if let Some(bar) = &self.bar {
-            bar.set_position((course.share() * FULL as f64) as u64);
+            bar.set_position((course.share() * FULL_LENGTH as f64) as u64);
         }
     }
 }
@@ -68,7 +68,7 @@ pub struct OneRun {
 }
 
 impl WorkBar<OneRun> {
-    /// Says what is run, and draws the bar; unless it should be quiet.
+    /// Prints the scenario and draws the bar, unless `quiet` is set.
     pub fn of_run(scenario: &Scenario, quiet: bool) -> WorkBar<OneRun> {
         let mut bar = WorkBar::new(OneRun {
             duration: scenario.duration,
@@ -105,7 +105,7 @@ impl Course for OneRun {
     }
 }
 
-/// Many runs.
+/// Several runs.
 pub struct ManyRuns {
     work: Work,
     ended: usize,
@@ -114,7 +114,7 @@ pub struct ManyRuns {
 }
 
 impl WorkBar<ManyRuns> {
-    /// Draws the bar of these runs, unless it should be quiet.
+    /// Draws the bar of these runs, unless `quiet` is set.
     pub fn of_runs(
         name: &str,
         engine: EngineKind,
@@ -133,7 +133,7 @@ impl WorkBar<ManyRuns> {
         bar
     }
 
-    /// Takes the bar away, and says how often a run was repeated, if one was.
+    /// Removes the bar, and prints the number of repeated runs, if there were any.
     pub fn finish(self) {
         let repeated = lock(&self.course).repeated;
         drop(self);

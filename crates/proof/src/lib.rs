@@ -1,9 +1,9 @@
-//! Fullpipe's lab book: what it says about BBR and about itself, measured again.
+//! Fullpipe's lab book: its statements about BBR and about itself, measured again.
 //!
-//! [`claims`] judges published statements about BBR, and [`figures`] draws published figures. Both run [studies](study):
-//! scenario files that are built in. [`calibrate`] compares a set of scenarios on two engines. The program
-//! `fullpipe-proof` runs them; it also runs experiments on a [small CDN](cdn) whose true effects are known, and counts
-//! how often the [intervals](experiment::proof) of experiments are right.
+//! [`claims`] judges published statements about BBR, and [`figures`] draws published figures. Both run
+//! [studies](study): scenario files that are built in. [`calibrate`] compares a set of scenarios on two engines. The
+//! program `fullpipe-proof` runs them; it also runs experiments on a [small CDN](cdn) whose true effects are known, and
+//! counts how often the [intervals](experiment::proof) of experiments are right.
 
 pub mod calibrate;
 pub mod claims;

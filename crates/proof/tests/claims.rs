@@ -417,7 +417,8 @@ fn only_what_could_have_happened_never_happens() {
             assert_eq!(found, wanted, "{measure}, {at}");
         }
     }
-    // One flow at 40 ms has a round-trip time longer than its four packets take. The run lasts half a minute, and a minute is needed.
+    // One flow at 40 ms has a round-trip time longer than its four packets take. The run lasts half a minute, and a
+    // minute is needed.
     let alone = |duration: &str| {
         format!(
             "name = \"s\"\nduration = \"{duration}\"\npath = {{ rate = \"4mbit\", rtt = \"40ms\", buffer = \"1bdp\" }}\n\

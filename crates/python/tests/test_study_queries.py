@@ -5,7 +5,9 @@ import math
 import os
 import random
 import re
+import shutil
 import subprocess
+from pathlib import Path
 
 import pytest
 from conftest import ROOT
@@ -15,6 +17,8 @@ pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
 
 FULLPIPE = os.environ.get("FULLPIPE", "fullpipe")
+# The proof's program is built beside it.
+PROOF = Path(FULLPIPE).with_name("fullpipe-proof")
 BEGIN = 1_767_225_600
 ARMS = ("cubic", "bbr")
 SLOT, WASHOUT = 600, 60
@@ -151,11 +155,13 @@ path = { rate = { median = "20mbit", sigma = 0.3 }, rtt = "60ms", buffer = "2bdp
 
 
 def laboratory(directory, unit, seed):
-    """A study as the program itself writes it."""
+    """A study of the small CDN with known truth."""
+    if not shutil.which(PROOF):
+        pytest.skip("the command fullpipe-proof is not built; cargo build -p fullpipe-proof")
     text = directory.parent / "cdn.toml"
     text.write_text(LABORATORY)
     out = directory.parent / "cdn"
-    subprocess.run([FULLPIPE, "study", "lab", text, "--out", out, "--quiet"], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run([PROOF, "cdn", text, "--out", out, "--quiet"], check=True, stdout=subprocess.DEVNULL)
     (out / "study").rename(directory)
 
 

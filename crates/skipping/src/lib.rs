@@ -12,8 +12,11 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::thread;
 
-/// The variable that names the file.
-const FILE: &str = "FULLPIPE_SKIPPED";
+/// The first word of each line.
+pub const MARK: &str = "SKIPPED";
+
+/// The environment variable that names the file.
+pub const FILE: &str = "FULLPIPE_SKIPPED";
 
 /// Says what is not checked here and why, in the words of `format!`: `skip!("relay over IPv6: no loopback: {error}")`.
 ///
@@ -45,7 +48,7 @@ fn line(package: &str, thread: Option<&str>, module: &str, reason: Arguments<'_>
     let test = thread.filter(|name| *name != "main").unwrap_or(module);
     let reason = reason.to_string();
     let reason = reason.split_whitespace().collect::<Vec<_>>().join(" ");
-    format!("SKIPPED {package} {test}: {reason}\n")
+    format!("{MARK} {package} {test}: {reason}\n")
 }
 
 /// Writes the line at once, so that lines of other tests do not mix with it.

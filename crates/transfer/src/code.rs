@@ -1,4 +1,4 @@
-//! Codes with which a connection is closed. Not 0: that is what a QUIC endpoint says when its program has ended.
+//! The codes that close a connection. None is 0, which a QUIC endpoint sends when its program has ended.
 
 use noq_proto::VarInt;
 

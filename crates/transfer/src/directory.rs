@@ -1,5 +1,5 @@
-//! A directory that is held open: what is done in it stays in it, even if somebody puts a symbolic link or another directory
-//! in its place.
+//! A directory that is held open. All operations stay in it, even if somebody replaces its path by a symbolic link or
+//! another directory.
 
 use std::fs::File;
 use std::io::{self, ErrorKind};
@@ -11,23 +11,23 @@ use rustix::fs::{
 };
 use rustix::io::Errno;
 
-/// What tells a file from all others, whatever its name: its device and its number.
+/// The identity of a file, whatever its name: its device and its inode number.
 pub type Identity = (Dev, u64);
 
-/// A directory, open.
+/// An open directory.
 #[derive(Debug)]
 pub struct Directory {
     handle: OwnedFd,
-    /// Where it was when it was opened, for errors.
+    /// The path at which it was opened, for errors.
     path: PathBuf,
 }
 
-/// What has a name in a directory. A symbolic link is itself, not what it leads to.
+/// An entry of a directory. A symbolic link is the link itself, not its target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Entry {
-    /// Whether it is a directory.
+    /// True for a directory.
     pub is_directory: bool,
-    /// What tells it from others.
+    /// The identity of the file or directory.
     pub identity: Identity,
 }
 
@@ -35,7 +35,7 @@ const DIRECTORY: OFlags = OFlags::RDONLY
     .union(OFlags::DIRECTORY)
     .union(OFlags::CLOEXEC);
 
-/// Neither is a symbolic link followed, nor waited for whoever writes to a named pipe.
+/// Symbolic links are not followed, and opening a named pipe does not wait for its writer.
 const PLAIN: OFlags = OFlags::NOFOLLOW
     .union(OFlags::NONBLOCK)
     .union(OFlags::CLOEXEC);
@@ -57,7 +57,7 @@ impl Directory {
                 handle,
                 path: self.path.join(name),
             }),
-            // That is what a symbolic link in its place gives.
+            // The error for a symbolic link in its place.
             Err(Errno::LOOP) => Err(ErrorKind::NotADirectory.into()),
             Err(error) => Err(error.into()),
         }
@@ -68,20 +68,20 @@ impl Directory {
         Ok(mkdirat(self, name, mode)?)
     }
 
-    /// Where it was when it was opened.
+    /// The path at which it was opened.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Opens the file `name` to read and write, made if it is missing, with permission to execute if that is wanted. A
-    /// symbolic link in its place is an error, not followed: what it leads to was never meant.
+    /// Opens the file `name` for reading and writing, and creates it if it is missing, with permission to execute if
+    /// `executable` is set. A symbolic link in its place is an error.
     pub fn write(&self, name: &str, executable: bool) -> io::Result<File> {
         let mode = Mode::from_raw_mode(if executable { 0o777 } else { 0o666 });
         let flags = OFlags::RDWR | OFlags::CREATE | PLAIN;
         Ok(openat(self, name, flags, mode)?.into())
     }
 
-    /// Makes the file `name`, which must be new, with these permissions less the user's mask.
+    /// Creates the file `name`, which must be new, with these permissions less the user's mask.
     pub fn create(&self, name: &str, mode: Mode) -> io::Result<File> {
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | PLAIN;
         Ok(openat(self, name, flags, mode)?.into())
@@ -92,7 +92,7 @@ impl Directory {
         Ok(openat(self, name, OFlags::RDONLY | PLAIN, Mode::empty())?.into())
     }
 
-    /// What has the path `path`, if anything.
+    /// The entry at `path`, if it exists.
     pub fn entry(&self, path: &str) -> io::Result<Option<Entry>> {
         match statat(self, path, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(stat) => Ok(Some(Entry {
@@ -104,7 +104,7 @@ impl Directory {
         }
     }
 
-    /// Whether there is something called `name`.
+    /// True if `name` exists.
     pub fn has(&self, name: &str) -> bool {
         self.entry(name).is_ok_and(|entry| entry.is_some())
     }
@@ -134,12 +134,12 @@ impl Directory {
         Ok(unlinkat(self, name, AtFlags::REMOVEDIR)?)
     }
 
-    /// Removes all that is in it.
+    /// Removes all entries.
     pub fn clear(&self) -> io::Result<()> {
         self.names()?.iter().try_for_each(|name| self.remove(name))
     }
 
-    /// The names in it, without those that are no Unicode text, which are not ours.
+    /// The names of all entries that are valid Unicode. The receiver creates no others.
     pub fn names(&self) -> io::Result<Vec<String>> {
         let mut names = Vec::new();
         for entry in Dir::read_from(self)? {
@@ -152,27 +152,26 @@ impl Directory {
         Ok(names)
     }
 
-    /// Makes the renames in it last through a power failure.
+    /// Makes the renames in it durable.
     pub fn sync(&self) -> io::Result<()> {
         Ok(rustix::fs::fsync(self)?)
     }
 
-    /// Makes everything that was written to its file system last through a power failure; `false` if the system has no such
-    /// call.
+    /// Makes all writes to its file system durable; `false` if the system has no such call.
     #[cfg(target_os = "linux")]
     pub fn sync_file_system(&self) -> io::Result<bool> {
         rustix::fs::syncfs(self)?;
         Ok(true)
     }
 
-    /// Elsewhere files are made to last one by one.
+    /// Other systems have no such call: files are made durable one by one.
     #[cfg(not(target_os = "linux"))]
     pub fn sync_file_system(&self) -> io::Result<bool> {
         Ok(false)
     }
 }
 
-/// What tells the open `file` from others.
+/// The identity of the open `file`.
 pub fn identity(file: &impl AsFd) -> io::Result<Identity> {
     let stat = rustix::fs::fstat(file)?;
     Ok((stat.st_dev, stat.st_ino))

@@ -1,4 +1,4 @@
-//! What the receiver asks of the file system, and what both sides ask of a file.
+//! The receiver's interface to the file system, and operations on files that both sides use.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind};
@@ -11,16 +11,15 @@ use rustix::io::{Errno, pread};
 
 use crate::directory::Directory;
 
-/// Where file content goes. A trait because a test must be able to fill a disk.
+/// The destination of file content. A trait, so that a test can fill a disk.
 pub trait Disk: Send + Sync {
-    /// Writes all of `data` from byte `at` of the file on.
+    /// Writes all of `data` at byte `at` of the file.
     fn write(&self, file: &File, data: &[u8], at: u64) -> io::Result<()>;
 
-    /// The bytes that may still be written in `directory`, if the system tells.
+    /// The free space of the file system of `directory` in bytes, if the system reports it.
     fn free(&self, directory: &Directory) -> Option<u64>;
 
-    /// Makes an empty file called `name` in `directory`; `false` if the file system takes another one that is there for the
-    /// same.
+    /// Creates an empty file `name` in `directory`; `false` if the file system treats an existing name as the same.
     fn claim(&self, directory: &Directory, name: &str) -> io::Result<bool> {
         match directory.create(name, Mode::RUSR | Mode::WUSR) {
             Ok(_) => Ok(true),
@@ -30,7 +29,7 @@ pub trait Disk: Send + Sync {
     }
 }
 
-/// The real one.
+/// The real file system.
 #[derive(Debug)]
 pub struct RealDisk;
 
@@ -45,7 +44,7 @@ impl Disk for RealDisk {
     }
 }
 
-/// Whether `error` says that nothing more fits.
+/// True if `error` means that the disk, or the user's quota, is full.
 pub fn is_full(error: &io::Error) -> bool {
     matches!(
         error.kind(),
@@ -53,8 +52,8 @@ pub fn is_full(error: &io::Error) -> bool {
     )
 }
 
-/// Removes the content of `file`, if it has any: ext4 writes a file that was truncated to the disk when it is closed
-/// (ext4(5), "auto_da_alloc"), which costs more than all the rest of a small one.
+/// Removes the content of `file`, if it has any. ext4 flushes a truncated file when it is closed (ext4(5),
+/// "auto_da_alloc"), which costs more than everything else about a small file.
 pub fn empty(file: &File) -> io::Result<()> {
     match file.metadata()?.len() {
         0 => Ok(()),
@@ -62,16 +61,16 @@ pub fn empty(file: &File) -> io::Result<()> {
     }
 }
 
-/// Opens `path` to read, where a file was a moment ago. If a named pipe has taken its place, its writer is not waited for.
+/// Opens the file `path` for reading. If a named pipe has taken its place, the call does not wait for a writer.
 pub fn read_any(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     let flags = OFlags::NONBLOCK.bits().cast_signed();
     options.read(true).custom_flags(flags).open(path)
 }
 
-/// Appends `len` bytes of the regular file `file`, from byte `at` on, to `buffer`. Returns how many it has appended: fewer if
-/// the file ends before, and more if the file goes on and the buffer's capacity has room for more. A read that gives less
-/// than there is room for has met the end (read(2)), so that the end costs no further call.
+/// Appends `len` bytes of the regular file `file`, from byte `at`, to `buffer`, and returns the number of appended
+/// bytes. It is smaller if the file ends earlier, and larger if the file continues and the buffer has spare capacity.
+/// A short read has reached the end of the file (read(2)), which saves another call.
 pub fn append(file: &File, at: u64, len: usize, buffer: &mut Vec<u8>) -> io::Result<usize> {
     let start = buffer.len();
     loop {

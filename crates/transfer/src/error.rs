@@ -1,4 +1,4 @@
-//! What can go wrong, and what the one line about it says.
+//! The errors of a transfer.
 
 use std::io;
 use std::net::SocketAddr;
@@ -14,7 +14,7 @@ use crate::ticket::TicketError;
 use crate::wire_error::WireError;
 use quic::endpoint::EndpointError;
 
-/// A transfer failed. Its `Display` form is one line that says what to do, for people.
+/// A failed transfer. The `Display` form is one line for people, and names a remedy.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -24,23 +24,23 @@ pub enum Error {
     /// No socket, or no TLS.
     #[error(transparent)]
     Endpoint(#[from] EndpointError),
-    /// A file to send cannot be opened or read.
+    /// A source file cannot be opened or read.
     #[error("cannot read {path:?}: {source}")]
     Source {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
-    /// What is to be sent is a device or the like.
+    /// A source is a device or another special file.
     #[error("{0:?} is neither a file nor a directory; send its content with `-`, from stdin")]
     NotAFile(PathBuf),
-    /// Some of what is to be sent cannot be. [`Event::Unsendable`](crate::Event::Unsendable) has told of each.
+    /// Some sources cannot be sent. [`Event::Unsendable`](crate::Event::Unsendable) has reported each.
     #[error(
         "nothing was sent, because {} cannot be sent; mend the causes above, or send the rest with --skip", first(.0)
     )]
     Unsendable(Vec<(PathBuf, Skipped)>),
-    /// Two files to send have the same name.
+    /// Two sources have the same name.
     #[error("{}", same_name(.first, .second))]
     SameName {
         /// A file.
@@ -48,18 +48,18 @@ pub enum Error {
         /// Another one.
         second: PathBuf,
     },
-    /// A file to send changed while it was being sent.
+    /// A source file changed while it was being sent.
     #[error(
         "{0:?} changed while it was being sent, and nothing appeared under its name; send it again with --restart"
     )]
     SourceChanged(PathBuf),
-    /// No file was given to send, or all were skipped.
+    /// The list of sources is empty, or all were skipped.
     #[error("nothing is left to send: all that was named is skipped")]
     NoFiles,
-    /// More files than one transfer carries.
+    /// The transfer has too many files.
     #[error("{0} files are too many for one transfer (at most {max}); send an archive of them", max = crate::limits::MAX_FILES)]
     TooManyFiles(usize),
-    /// The paths of the files take more room than one transfer has for them.
+    /// The paths of the files are too long in total.
     #[error("the names of so many files are too long for one transfer; send an archive of them")]
     LongNames,
     /// The receiver cannot be reached at any of its addresses.
@@ -67,10 +67,10 @@ pub enum Error {
     Unreachable {
         /// Its addresses, as in the ticket.
         addresses: Vec<SocketAddr>,
-        /// What happened at the last of them.
+        /// The failure at the last address.
         reason: String,
     },
-    /// Somebody else answered: the certificate is not the ticket's.
+    /// The peer's certificate is not the ticket's.
     #[error(
         "wrong ticket: who answers at {0} does not have the certificate that the ticket names; nothing was sent"
     )]
@@ -81,10 +81,10 @@ pub enum Error {
     /// A connection did not prove in time that it knows the ticket's secret.
     #[error("no proof of the ticket's secret came")]
     NoProof,
-    /// Another sender uses the ticket at this moment.
+    /// Another sender is using the ticket.
     #[error("another sender is using this ticket; its transfer goes on, and nothing was sent")]
     InUse,
-    /// The peer has not been heard of for too long.
+    /// The peer has been silent for too long.
     #[error("the connection is cut: the peer went silent")]
     Cut,
     /// The peer ended the connection.
@@ -93,13 +93,13 @@ pub enum Error {
     /// Another connection of the same sender has replaced this one.
     #[error("another sender with the same ticket took over")]
     TakenOver,
-    /// The sender says that its file has changed.
+    /// The sender reports that its file has changed.
     #[error("the sender's file changed while it was being sent; nothing appeared under its name")]
     SenderFileChanged,
-    /// The peer does not speak as it must.
+    /// The peer violates the protocol.
     #[error("the peer does not follow the protocol: {0}; is it the same version of Fullpipe?")]
     Protocol(String),
-    /// The receiver will not, or can no longer, take the files. Both sides get the same one.
+    /// The receiver rejects the files. Both sides report the same error.
     #[error(transparent)]
     Refused(#[from] Refusal),
     /// The receiver's own state cannot be read or written.
@@ -107,7 +107,7 @@ pub enum Error {
     State {
         /// The file or directory.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
     /// The receiver's own state is damaged.
@@ -115,19 +115,19 @@ pub enum Error {
         "{0:?}, state of an unfinished transfer, is damaged or of another version; begin anew with --fresh, with a new ticket"
     )]
     Damaged(PathBuf),
-    /// The receiver's state folder was made by somebody else.
+    /// The receiver's state folder belongs to another user.
     #[error("{0:?} belongs to another user; receive into another directory with --out")]
     Foreign(PathBuf),
     /// Another receiver uses the same output directory.
     #[error("another `fullpipe recv` is using {0:?}; give this one another --out")]
     Busy(PathBuf),
-    /// The system has no randomness for a secret, or no thread for a file.
+    /// The system provides no randomness for a secret, or no thread for a file.
     #[error("the system fails: {0}")]
     System(String),
 }
 
 impl Error {
-    /// Whether it was an accident between the two sides, so that the same attempt once more continues.
+    /// True if the connection was interrupted, so that another attempt can continue the transfer.
     pub fn is_interruption(&self) -> bool {
         matches!(self, Error::Cut | Error::PeerClosed(_))
     }
@@ -136,7 +136,7 @@ impl Error {
         Error::System("no randomness".to_owned())
     }
 
-    /// The code with which the peer learns of this.
+    /// The closing code for this error.
     pub(super) fn code(&self) -> VarInt {
         match self {
             Error::SourceChanged(_) => code::SOURCE_CHANGED,
@@ -164,7 +164,7 @@ impl From<ConnectionError> for Error {
                 other => Error::PeerClosed(format!("code {other}")),
             },
             ConnectionError::LocallyClosed => Error::TakenOver,
-            // The transport's own words, or the peer's in an escaped form: either may hold anything.
+            // The transport's error, or the peer's reason, which is escaped: it may contain anything.
             other => Error::PeerClosed(other.to_string().escape_debug().to_string()),
         }
     }
@@ -189,7 +189,7 @@ impl From<ReadExactError> for Error {
     fn from(error: ReadExactError) -> Error {
         match error {
             ReadExactError::ReadError(error) => error.into(),
-            // That is also how a stream ends whose sender is being torn down.
+            // A stream also ends like this when its sender is dropped.
             ReadExactError::FinishedEarly(_) => {
                 Error::PeerClosed("it stopped in the middle".to_owned())
             }
@@ -234,7 +234,7 @@ fn same_name(first: &Path, second: &Path) -> String {
     format!("{first:?} and {second:?} would both arrive as one file; send them one after the other")
 }
 
-/// The first of them, and how many others there are.
+/// The first of them, and the number of others.
 fn first(unsendable: &[(PathBuf, Skipped)]) -> String {
     let first = unsendable.first().map(|(path, _)| path.as_path());
     let first = format!("{:?}", first.unwrap_or(Path::new("")));

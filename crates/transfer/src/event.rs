@@ -1,4 +1,4 @@
-//! What is told of a transfer.
+//! The events of a transfer.
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -9,81 +9,84 @@ use crate::error::Error;
 use crate::message::{Offered, Progress};
 use crate::skipped::Skipped;
 
-/// Is told what happens, for progress bars and logs. Called from the task that runs the transfer: must be quick.
+/// A callback for the events of a transfer, for progress bars and logs. It runs on the transfer's task and must return
+/// quickly.
 pub type Watch<'a> = &'a (dyn Fn(Event<'_>) + Sync);
 
-/// What happens in a transfer.
+/// An event of a transfer.
 #[derive(Debug)]
 pub enum Event<'a> {
-    /// A connection to the peer is up. On the receiver: with the right proof. Its statistics are the caller's to read.
+    /// A connection to the peer is established; on the receiver, with a valid proof. The caller may read its
+    /// statistics.
     Connected(&'a Connection),
-    /// Sender only: something is not sent.
+    /// Sender only: a source is skipped.
     Skipped {
-        /// Where it is.
+        /// Its path.
         path: &'a Path,
-        /// Why it is not sent.
+        /// The reason.
         why: Skipped,
     },
-    /// Sender only: something cannot be sent, and nothing is until it is mended or skipped.
+    /// Sender only: a source cannot be sent. The transfer does not start until it is mended or skipped.
     Unsendable {
-        /// Where it is.
+        /// Its path.
         path: &'a Path,
-        /// Why it cannot be sent.
+        /// The reason.
         why: Skipped,
     },
-    /// Receiver only: something does not get the path that the sender has given it, because that is taken.
+    /// Receiver only: a file gets another path than the sender's, which is taken.
     Renamed {
         /// The sender's path.
         from: &'a str,
-        /// The one that it gets.
+        /// The new path.
         to: &'a str,
     },
-    /// Both sides know what is to be done.
+    /// The offer is accepted.
     Begun(&'a Status),
-    /// More is verified, by the receiver.
+    /// The receiver has verified more data.
     Verified {
-        /// The bytes that are verified now, those of earlier attempts included and holes not.
+        /// All verified bytes, including earlier attempts, without holes.
         bytes: u64,
     },
-    /// Files are whole, verified, and have their names.
+    /// Files are verified and have their names.
     Complete {
-        /// So many files and directories, those of earlier attempts included.
+        /// The number of such files and directories, including earlier attempts.
         files: u64,
     },
-    /// Receiver only, with [`ReceiverConfig::keep`](crate::ReceiverConfig::keep): a transfer is complete, and the next one may come.
+    /// Receiver only, with [`ReceiverConfig::keep`](crate::ReceiverConfig::keep): a transfer is complete, and the next
+    /// one may come.
     Received(&'a [Transferred]),
-    /// Sender only: the receiver acknowledges nothing any more, and is being connected to again.
+    /// Sender only: the receiver sends no acknowledgements, and the sender reconnects.
     Reconnecting,
-    /// Receiver only: connections without the ticket's secret, or that never got as far as that. However many there are,
-    /// they are told of ever more rarely.
+    /// Receiver only: connections without a valid proof of the ticket's secret were rejected. The interval between
+    /// these events grows with their number.
     TurnedAway {
-        /// From where the latest of them came.
+        /// The address of the latest.
         peer: SocketAddr,
-        /// Why it was turned away.
+        /// The reason for its rejection.
         error: &'a Error,
-        /// How many others there were since the last such event.
+        /// The number of others since the previous event.
         others: u64,
     },
-    /// Receiver only: the sender is gone, or its files were refused. The receiver waits for it to come back.
+    /// Receiver only: the sender is gone, or its files were refused. The receiver waits for another connection.
     Interrupted(&'a Error),
 }
 
-/// A transfer at its beginning.
+/// The state of a transfer at its start.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Status {
     /// The path of its only file.
     pub name: Option<String>,
-    /// How many files and directories it has.
+    /// The number of files and directories.
     pub files: u64,
-    /// How many of them are directories.
+    /// The number of directories.
     pub directories: u64,
-    /// How many of them are complete already.
+    /// The number of files and directories that are complete already.
     pub complete: u64,
-    /// The bytes of all files.
+    /// The size of all files in bytes.
     pub size: u64,
-    /// How many of them are in no hole.
+    /// The bytes outside holes.
     pub data: u64,
-    /// How many of those are verified already.
+    /// The bytes outside holes that are verified already.
     pub verified: u64,
 }
 
@@ -108,19 +111,19 @@ fn total(files: &[Offered], of: impl Fn(&Offered) -> u64) -> u64 {
     files.iter().map(of).fold(0, u64::saturating_add)
 }
 
-/// A file that has been transferred.
+/// A transferred file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Transferred {
     /// Its path in the transfer, with `/` between the components.
     pub name: String,
-    /// Where it is: on the sender its source, on the receiver the new file.
+    /// Its path on this machine: the source on the sender, the new file on the receiver.
     pub path: PathBuf,
     /// Its size in bytes.
     pub size: u64,
-    /// The bytes of it that are in no hole of a whole block.
+    /// The bytes outside holes of whole blocks.
     pub data: u64,
-    /// Its BLAKE3 hash; nothing if blocks of it are holes, of which nobody has computed a hash.
+    /// Its BLAKE3 hash; `None` if blocks of it are holes, because nobody has computed a hash then.
     pub hash: Option<[u8; 32]>,
-    /// How many bytes of its data an earlier attempt had brought.
+    /// The bytes of its data from earlier attempts.
     pub resumed: u64,
 }

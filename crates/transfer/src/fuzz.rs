@@ -1,4 +1,5 @@
-//! What must hold for any bytes from outside: a peer's messages, a ticket out of a chat, the files of an earlier run.
+//! Properties that hold for any bytes from outside: a peer's messages, a ticket from a chat, the files of an earlier
+//! run.
 //!
 //! These are fuzz targets: the programs of `fuzz/fuzz_targets` call them, and so do the tests below.
 
@@ -11,7 +12,7 @@ use serde::de::DeserializeOwned;
 
 use crate::message::{Answer, Offer, Reply};
 use crate::name;
-use crate::plan::{HASH, Plan, Step};
+use crate::plan::{HASH_LEN, Plan, Step};
 use crate::receiver::journal::Records;
 use crate::receiver::offer;
 use crate::receiver::store::SavedIdentity;
@@ -21,11 +22,11 @@ use crate::ticket::{self, Ticket};
 use crate::tree::BLOCK;
 use crate::wire;
 
-/// More steps of a plan are not looked at.
-const STEPS: usize = 10_000;
+/// The most steps of a plan that are checked.
+const MAX_STEPS: usize = 10_000;
 
-/// Messages: what can be read can be written, reads the same again, and takes memory only for what is there. What passes
-/// the checks makes a plan that both sides can follow.
+/// Messages: every decoded message can be encoded and decodes to the same value, and takes memory only for bytes that
+/// are present. A message that passes the checks gives a plan that both sides can follow.
 pub fn messages(bytes: &[u8]) {
     reads_as_written::<Offer>(bytes);
     reads_as_written::<Answer>(bytes);
@@ -52,7 +53,7 @@ fn is_one_line(refusal: &Refusal) {
     assert!(!line.chars().any(char::is_control), "{line:?}");
 }
 
-/// An offer, and what the receiver says to it.
+/// An offer and the receiver's answer.
 fn conversation(offer: Offer, answer: Answer) {
     if let Err(refusal) = offer::check(&offer.files) {
         return is_one_line(&refusal);
@@ -75,8 +76,8 @@ fn conversation(offer: Offer, answer: Answer) {
     let count = offer.files.len();
     let plan = Plan::new(offer.files.into(), held.into());
     let lens = plan.lens();
-    for step in plan.take(STEPS) {
-        assert!(lens.of(&step) <= BLOCK as usize + HASH);
+    for step in plan.take(MAX_STEPS) {
+        assert!(lens.of(&step) <= BLOCK as usize + HASH_LEN);
         match step {
             Step::Batch(files) => assert!(files.iter().all(|file| (*file as usize) < count)),
             Step::Block { file, .. } | Step::Seal { file } => assert!((file as usize) < count),
@@ -84,7 +85,7 @@ fn conversation(offer: Offer, answer: Answer) {
     }
 }
 
-/// Tickets: one that is accepted is written as it was read.
+/// Tickets: an accepted ticket is printed as it was read.
 pub fn tickets(bytes: &[u8]) {
     if let Some(ticket) = ticket::decode(bytes) {
         assert_eq!(ticket.to_string().parse(), Ok(ticket));
@@ -97,8 +98,8 @@ pub fn tickets(bytes: &[u8]) {
     }
 }
 
-/// The files that a receiver keeps: a journal of any bytes has the records that fit into it, and an identity of any bytes
-/// is used or refused.
+/// The receiver's state: a journal of any bytes gives the records that fit, and an identity of any bytes is used or
+/// rejected.
 pub fn state(bytes: &[u8]) {
     let records = Records::parse(bytes);
     assert!(records.encode().len() <= bytes.len());

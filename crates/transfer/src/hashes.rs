@@ -1,4 +1,4 @@
-//! The hashes of a transfer's files, as they become known.
+//! The hashes of a transfer's files, collected during the transfer.
 
 use std::path::PathBuf;
 
@@ -7,22 +7,22 @@ use crate::message::{Held, Offered};
 use crate::plan;
 use crate::tree::Hash;
 
-/// What each file of an offer is verified by ([`crate::seal`]).
+/// The hash that verifies each file of an offer ([`crate::seal`]).
 pub struct Hashes(Vec<Hash>);
 
 impl Hashes {
-    /// Those of so many files, none of them known.
+    /// A list for this many files, with no hash known.
     pub fn new(files: usize) -> Hashes {
         Hashes(vec![[0; blake3::OUT_LEN]; files])
     }
 
-    /// That of the file `file` is `hash`.
+    /// Sets the hash of the file `file`.
     pub fn set(&mut self, file: u32, hash: Hash) {
         self.0[file as usize] = hash;
     }
 
-    /// What was transferred, with all hashes known: `files`, of which `held` was there before; `path` says where the file at a
-    /// place is.
+    /// The transferred `files`, with all hashes known; `held` is their state before the transfer, and `path` maps an
+    /// index to a path on this machine.
     pub fn transferred(
         &self,
         files: &[Offered],

@@ -1,27 +1,27 @@
-//! How much a transfer may have, and how much a message.
+//! Limits of a transfer and of its messages.
 
 /// The most files and directories in one transfer.
 pub const MAX_FILES: usize = 4_000_000;
 
-/// The largest file: more than a disk has.
+/// The maximum size of a file in bytes: more than a disk has.
 pub const MAX_SIZE: u64 = 64 << 40;
 
-/// The largest [`Offer`](crate::message::Offer): a million paths of 250 bytes.
+/// The maximum size of an [`Offer`](crate::message::Offer) in bytes: a million paths of 250 bytes.
 pub const MAX_OFFER: usize = 256 << 20;
 
-/// The most files of which the receiver reports a part.
+/// The most partial files that the receiver reports.
 pub const MAX_PARTS: usize = 1024;
 
-/// The largest [`Answer`](crate::message::Answer) to an offer of so many files.
+/// The maximum size of an [`Answer`](crate::message::Answer) to an offer of `files` files, in bytes.
 pub fn max_answer(files: usize) -> usize {
     (8 << 20) + 64 * files
 }
 
-/// The largest [`Reply`](crate::message::Reply).
+/// The maximum size of a [`Reply`](crate::message::Reply) in bytes.
 pub const MAX_REPLY: usize = 16 << 10;
 
-/// The largest [`Refusal`](crate::Refusal): a few paths.
+/// The maximum size of a [`Refusal`](crate::Refusal) in bytes: a few paths.
 pub const MAX_REFUSAL: usize = 64 << 10;
 
-/// The longest text within a message, such as a path in an error.
+/// The longest text within a message, such as a path in an error, in bytes.
 pub const MAX_TEXT: usize = 4 << 10;

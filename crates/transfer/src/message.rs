@@ -1,4 +1,4 @@
-//! What sender and receiver say to each other.
+//! The messages between sender and receiver.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,10 +8,10 @@ use crate::refusal::Refusal;
 use crate::tree;
 use crate::wire_error::WireError;
 
-/// The sender wants to send these files, in this order.
+/// The sender's list of files, in the order of their transmission.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Offer {
-    /// Forget what an earlier attempt left.
+    /// Discard the state of an earlier attempt.
     pub restart: bool,
     /// The files and directories.
     pub files: Vec<Offered>,
@@ -20,27 +20,26 @@ pub struct Offer {
 /// A file or a directory in an [`Offer`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Offered {
-    /// The path under which it shall appear, with `/` between its components. Anything may be in it: it comes from
-    /// outside.
+    /// The path at the receiver, with `/` between its components. It comes from outside and may contain anything.
     pub path: String,
     /// A file's size in bytes.
     pub size: u64,
-    /// What it is.
+    /// A file or a directory.
     pub kind: Kind,
-    /// Blocks of a large file that hold nothing but zeros, and do not travel.
+    /// The blocks of a large file that are holes. They are not sent.
     pub holes: Ranges,
 }
 
-/// What is offered.
+/// The kind of an offered entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Kind {
     /// A directory.
     Directory,
     /// A file.
     File {
-        /// Whether its owner may execute it.
+        /// True if its owner may execute it.
         executable: bool,
-        /// Whether it has holes, maybe smaller than a block.
+        /// True if it has holes, even smaller than a block.
         sparse: bool,
     },
 }
@@ -48,93 +47,93 @@ pub enum Kind {
 /// The receiver's answer to an [`Offer`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Answer {
-    /// The files of which something is there already, in the offer's order.
+    /// The files of which the receiver has something, in the offer's order.
     Accepted(Vec<Held>),
-    /// Not like this.
+    /// The offer is refused.
     Refused(Refusal),
 }
 
-/// What the receiver has of a file.
+/// The receiver's state of a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Held {
-    /// The file's place in the offer.
+    /// The file's index in the offer.
     pub file: u32,
-    /// How much of it.
+    /// The part of it that is present.
     pub state: State,
 }
 
-/// How much of a file is there, verified by reading it.
+/// The part of a file that the receiver has, verified by reading it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum State {
-    /// All of it, and under its name.
+    /// The whole file, under its name.
     Complete {
-        /// What it is verified by ([`crate::seal`]): the sender's file must have the same.
+        /// The hash that verifies it ([`crate::seal`]); the sender's file must have the same.
         hash: [u8; 32],
     },
     /// Some blocks of a large file.
     Part {
-        /// Which.
+        /// Their indexes.
         blocks: Ranges,
         /// The BLAKE3 hash over their block hashes in order: the sender's file must give the same.
         digest: [u8; 32],
     },
 }
 
-/// What the receiver reports while files are coming in.
+/// The receiver's report while files arrive.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Reply {
-    /// How far it has come.
+    /// The progress.
     Progress(Progress),
-    /// The transfer is over, and why.
+    /// The transfer has failed.
     Failed(Refusal),
 }
 
-/// How far the receiver has come, earlier attempts included.
+/// The receiver's progress, including earlier attempts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Progress {
-    /// The bytes that are verified, without holes.
+    /// The verified bytes, without holes.
     pub bytes: u64,
     /// The files and directories that have their names.
     pub files: u64,
 }
 
 impl Offered {
-    /// Whether it travels as a whole, with others.
+    /// True if it is sent as a whole, in a batch.
     pub fn is_small(&self) -> bool {
         self.is_directory() || self.size <= tree::BLOCK
     }
 
-    /// Whether its owner may execute it.
+    /// True if its owner may execute it.
     pub fn is_executable(&self) -> bool {
         matches!(self.kind, Kind::File { executable, .. } if executable)
     }
 
-    /// Whether it has holes, maybe smaller than a block.
+    /// True if it has holes, even smaller than a block.
     pub fn is_sparse(&self) -> bool {
         matches!(self.kind, Kind::File { sparse, .. } if sparse)
     }
 
-    /// That something else arrived in its place.
+    /// The refusal of damaged content of this file.
     pub fn corrupt(&self) -> Refusal {
         Refusal::Corrupt {
             name: self.path.clone(),
         }
     }
 
-    /// The bytes that are no holes: what travels and is verified.
+    /// The bytes outside holes, which are sent and verified.
     pub fn data(&self) -> u64 {
         self.size - self.holes.bytes(self.size).min(self.size)
     }
 
-    /// Whether it is a directory.
+    /// True for a directory.
     pub fn is_directory(&self) -> bool {
         self.kind == Kind::Directory
     }
 
-    /// Checks that its size and its holes make sense.
+    /// Checks that its size and its holes are possible.
     ///
     /// # Errors
-    /// They do not.
+    /// They are not.
     pub fn check(&self) -> Result<(), WireError> {
         let most = if self.is_directory() { 0 } else { MAX_SIZE };
         if self.size > most || (self.is_small() && !self.holes.is_empty()) {

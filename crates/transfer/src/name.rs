@@ -1,23 +1,22 @@
-//! Names that may travel: plain components, with nothing in them that the receiver's system or a terminal could take for
-//! something else.
+//! Valid names: plain components without anything that the receiver's system or a terminal could misinterpret.
 //!
-//! The receiver's system is a Unix (see the crate), where only `/` separates names. So a backslash (`dev-disk\x2duuid.device`)
-//! and a letter with a colon (`B::Concise.3perl`) are as harmless as other characters. A file system that cannot store a name
-//! says so itself.
+//! The receiver's system is a Unix (see the crate), where only `/` separates names. So a backslash
+//! (`dev-disk\x2duuid.device`) and a letter with a colon (`B::Concise.3perl`) are as harmless as other characters. A
+//! file system that cannot store a name says so itself.
 
 use serde::{Deserialize, Serialize};
 
-/// The folder, within the output directory, in which the receiver keeps what is unfinished.
+/// The folder for unfinished transfers, within the receiver's output directory.
 pub const STATE_FOLDER: &str = ".fullpipe";
 
-/// The longest name, in bytes, that the common file systems store.
+/// The maximum length of a name in bytes, as common file systems have it.
 pub const MAX_NAME: usize = 255;
 
-/// The longest path, in bytes, and its most components: what Linux takes in one piece, and more than trees have.
+/// The maximum length of a path in bytes (Linux's limit), and its most components, which is more than real trees have.
 const MAX_PATH: usize = 4095;
 const MAX_DEPTH: usize = 64;
 
-/// Why a file name is refused.
+/// The reason why a file name is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[non_exhaustive]
 pub enum NameProblem {
@@ -30,10 +29,10 @@ pub enum NameProblem {
     /// A component contains `/`, or is missing.
     #[error("is not a plain name or path of plain names")]
     Path,
-    /// It contains control characters, or characters that change the direction of text.
+    /// It contains control characters or characters that change the direction of text.
     #[error("contains control characters or characters that change the direction of text")]
     Control,
-    /// It has more than 255 bytes.
+    /// It is longer than 255 bytes.
     #[error("is longer than {MAX_NAME} bytes")]
     TooLong,
     /// It is the name of the state folder.
@@ -44,11 +43,11 @@ pub enum NameProblem {
     TooDeep,
 }
 
-/// Whether a file may be received at `path`, whose components are separated by `/`. Decided by the receiver, whatever the
-/// sender has checked.
+/// Checks that a file may be received at `path`, whose components are separated by `/`. The receiver decides this,
+/// whatever the sender has checked.
 ///
 /// # Errors
-/// What is wrong with it.
+/// The path is invalid.
 pub fn check_path(path: &str) -> Result<(), NameProblem> {
     if path.is_empty() {
         return Err(NameProblem::Empty);
@@ -62,15 +61,15 @@ pub fn check_path(path: &str) -> Result<(), NameProblem> {
     })
 }
 
-/// The directories that lead to `path`, the outermost first.
+/// The parent directories of `path`, the outermost first.
 pub fn parents(path: &str) -> impl Iterator<Item = &str> {
     path.match_indices('/').filter_map(|(at, _)| path.get(..at))
 }
 
-/// Whether a file may have the name `name`.
+/// Checks the file name `name`.
 ///
 /// # Errors
-/// What is wrong with it.
+/// The name is invalid.
 pub fn check(name: &str) -> Result<(), NameProblem> {
     if name.is_empty() {
         Err(NameProblem::Empty)
@@ -89,7 +88,7 @@ pub fn check(name: &str) -> Result<(), NameProblem> {
     }
 }
 
-/// Unicode's explicit directional formatting characters, which make `exe.txt` out of `txt.exe` on a screen.
+/// True for Unicode's explicit directional formatting characters, which make `exe.txt` out of `txt.exe` on a screen.
 fn turns_text(c: char) -> bool {
     matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }

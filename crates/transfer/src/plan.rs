@@ -1,29 +1,29 @@
-//! What travels, in which order. Sender and receiver compute the same from what they told each other, so that nothing
-//! that travels has to say what it is.
+//! The order of transmission. Sender and receiver compute the same plan from offer and answer, so content needs no
+//! labels.
 
 use std::sync::Arc;
 
 use crate::message::{Held, Offered, State};
 use crate::tree::{self, BLOCK};
 
-/// The bytes of a hash.
-pub const HASH: usize = blake3::OUT_LEN;
+/// The size of a hash in bytes.
+pub const HASH_LEN: usize = blake3::OUT_LEN;
 
-/// What travels next.
+/// A step of the transmission.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Step {
-    /// These small files and directories in one stream: the files' hashes, then their contents.
+    /// Small files and directories in one stream: the files' hashes, then their contents.
     Batch(Vec<u32>),
-    /// A block of a large file in a stream: its hash, then its content.
+    /// One block of a large file in a stream: its hash, then its content.
     Block {
-        /// The file's place in the offer.
+        /// The file's index in the offer.
         file: u32,
-        /// Which block.
+        /// The block's index.
         index: u64,
     },
-    /// What a large file is verified by, on the control stream, after all its blocks.
+    /// The hash that verifies a large file ([`crate::seal`]), on the control stream, after all its blocks.
     Seal {
-        /// The file's place in the offer.
+        /// The file's index in the offer.
         file: u32,
     },
 }
@@ -32,13 +32,13 @@ pub enum Step {
 pub struct Plan {
     files: Arc<[Offered]>,
     held: Arc<[Held]>,
-    /// The file and the block that are looked at next.
+    /// The next file and block.
     file: usize,
     block: u64,
 }
 
 impl Plan {
-    /// The steps for `files`, of which the receiver has `held`.
+    /// The steps for `files`, given that the receiver has `held`.
     pub fn new(files: Arc<[Offered]>, held: Arc<[Held]>) -> Plan {
         Plan {
             files,
@@ -48,7 +48,7 @@ impl Plan {
         }
     }
 
-    /// How many bytes each step brings.
+    /// Computes the size of each step.
     pub fn lens(&self) -> Lens {
         Lens(self.files.clone())
     }
@@ -71,24 +71,24 @@ impl Plan {
     }
 }
 
-/// How many bytes the steps of a transfer bring.
+/// Computes the size of steps in bytes.
 pub struct Lens(Arc<[Offered]>);
 
 impl Lens {
-    /// How many bytes `step` brings.
+    /// The size of `step` in bytes.
     pub fn of(&self, step: &Step) -> usize {
         let file = |file: u32| self.0.get(file as usize);
         match step {
             Step::Batch(files) => files.iter().copied().filter_map(file).map(batched).sum(),
             Step::Block { file: of, index } => {
-                file(*of).map_or(0, |file| HASH + tree::block_len(file.size, *index))
+                file(*of).map_or(0, |file| HASH_LEN + tree::block_len(file.size, *index))
             }
-            Step::Seal { .. } => HASH,
+            Step::Seal { .. } => HASH_LEN,
         }
     }
 }
 
-/// What the receiver has of a file.
+/// The receiver's state of a file.
 pub fn state(held: &[Held], file: usize) -> Option<&State> {
     let place = held.binary_search_by_key(&file, |held| held.file as usize);
     place
@@ -97,7 +97,7 @@ pub fn state(held: &[Held], file: usize) -> Option<&State> {
         .map(|held| &held.state)
 }
 
-/// How many bytes of a file an earlier attempt had brought.
+/// The bytes of a file from earlier attempts.
 pub fn resumed(held: &[Held], place: usize, file: &Offered) -> u64 {
     match state(held, place) {
         Some(State::Complete { .. }) => file.data(),
@@ -110,7 +110,7 @@ fn batched(file: &Offered) -> usize {
     if file.is_directory() {
         0
     } else {
-        HASH + file.size as usize
+        HASH_LEN + file.size as usize
     }
 }
 
@@ -135,7 +135,7 @@ impl Iterator for Plan {
                 Some(State::Part { blocks, .. }) => Some(blocks),
                 None => None,
             };
-            // Range by range: a file may have more blocks in holes than anybody could count.
+            // The loop goes by ranges: a file may have more blocks in holes than anybody could count.
             let there = || [Some(&offered.holes), held].into_iter().flatten();
             let mut index = self.block;
             while let Some(end) = there().find_map(|blocks| blocks.end_of(index)) {
@@ -228,7 +228,7 @@ mod tests {
         assert_eq!(plan(files, all), []);
     }
 
-    /// Before, each of its blocks was looked at: a sender could keep a receiver busy for years.
+    /// A plan by blocks would let a sender keep a receiver busy for years.
     #[test]
     fn a_hole_of_any_size_is_passed_over_at_once() {
         let size = u64::MAX;
@@ -251,7 +251,7 @@ mod tests {
         let plan = Plan::new(files.into(), Vec::new().into());
         let lens = plan.lens();
         let lens: Vec<usize> = plan.map(|step| lens.of(&step)).collect();
-        assert_eq!(lens.iter().sum::<usize>(), 20_000 * HASH);
+        assert_eq!(lens.iter().sum::<usize>(), 20_000 * HASH_LEN);
         assert!(lens.iter().all(|len| *len <= BLOCK as usize));
         let directories = vec![
             Offered {

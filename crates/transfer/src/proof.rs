@@ -1,4 +1,4 @@
-//! What the sender says first: the proof that it knows the ticket's secret, and who it is.
+//! The sender's opening: the proof that it knows the ticket's secret, and its identity.
 
 use quic::connection::Connection;
 use ring::rand::SystemRandom;
@@ -9,19 +9,19 @@ use crate::ticket::Secret;
 const PROOF_LEN: usize = blake3::OUT_LEN;
 const SENDER_LEN: usize = 16;
 
-/// How long the first words are.
+/// The size of the opening in bytes.
 pub const OPENING_LEN: usize = PROOF_LEN + SENDER_LEN;
 
 const EXPORTER_LABEL: &[u8] = b"EXPORTER-fullpipe-transfer-1";
 const KEY_CONTEXT: &str = "fullpipe-transfer 1: the sender's proof of the ticket's secret";
 
-/// A running sender, through as many connections as it takes: 128 random bits, which only it and the receiver know. By
-/// them the receiver tells a sender that comes back from another one with the same ticket.
+/// The identity of a running sender across its connections: 128 random bits, which only it and the receiver know. It
+/// distinguishes a sender that reconnects from another one with the same ticket.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct SenderId([u8; SENDER_LEN]);
 
 impl SenderId {
-    /// A new one.
+    /// A new random identity.
     pub fn generate() -> Result<SenderId, Error> {
         let bytes = ring::rand::generate(&SystemRandom::new()).map_err(|_| Error::randomness())?;
         Ok(SenderId(bytes.expose()))
@@ -39,7 +39,7 @@ fn proof(connection: &Connection, secret: Secret) -> Result<blake3::Hash, Error>
     Ok(blake3::keyed_hash(&key, &session))
 }
 
-/// The first words of `sender` on this connection.
+/// The opening of `sender` on this connection.
 pub fn opening(
     connection: &Connection,
     secret: Secret,
@@ -52,7 +52,7 @@ pub fn opening(
     Ok(opening)
 }
 
-/// Whose first words these are.
+/// Checks an opening and returns the sender's identity.
 ///
 /// # Errors
 /// The proof is wrong.

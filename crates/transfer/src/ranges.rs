@@ -1,28 +1,28 @@
-//! Sets of a file's blocks, as messages carry them.
+//! Sets of a file's blocks, in the form of messages.
 
 use serde::{Deserialize, Serialize};
 
 use crate::tree;
 use crate::wire_error::WireError;
 
-/// The most ranges in a message about one file. What a sender or receiver leaves out is only sent again.
+/// The most ranges in a message about one file. Omitted blocks are only sent again.
 pub const MAX_RANGES: usize = 256;
 
 /// Consecutive blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Range {
-    /// The index of the first.
+    /// The index of the first block.
     pub start: u64,
-    /// How many. Not zero.
+    /// The number of blocks; not zero.
     pub count: u64,
 }
 
-/// Blocks of a file: ranges that ascend and lie apart.
+/// A set of blocks of a file: ascending ranges with gaps between them.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ranges(Vec<Range>);
 
 impl Ranges {
-    /// The ascending block indexes `blocks`, as far as they fit into [`MAX_RANGES`].
+    /// The set of the ascending indexes `blocks`, as far as they fit into [`MAX_RANGES`].
     pub fn of(blocks: impl IntoIterator<Item = u64>) -> Ranges {
         let mut ranges = Ranges::default();
         for index in blocks {
@@ -33,7 +33,7 @@ impl Ranges {
         ranges
     }
 
-    /// Adds `count` blocks from `start` on, beyond those that are there; `false` if they do not fit.
+    /// Adds `count` blocks from `start`, which is beyond the last range; `false` if there are [`MAX_RANGES`] already.
     pub fn push(&mut self, start: u64, count: u64) -> bool {
         if count == 0 {
             return true;
@@ -51,10 +51,10 @@ impl Ranges {
         fits
     }
 
-    /// Checks that they lie, ascending and apart, within a file of `size` bytes.
+    /// Checks that the ranges ascend, with gaps, within a file of `size` bytes.
     ///
     /// # Errors
-    /// They do not, or they are too many.
+    /// They do not, or there are too many.
     pub fn check(&self, size: u64) -> Result<(), WireError> {
         if self.0.len() > MAX_RANGES {
             return Err(WireError::TooLong);
@@ -73,17 +73,17 @@ impl Ranges {
         Ok(())
     }
 
-    /// Whether there are none.
+    /// True if the set is empty.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Whether block `index` is among them.
+    /// True if the set contains block `index`.
     pub fn contains(&self, index: u64) -> bool {
         self.end_of(index).is_some()
     }
 
-    /// Whether a block is among both.
+    /// True if the sets have a common block.
     pub fn meets(&self, others: &Ranges) -> bool {
         let mut others = others.spans().peekable();
         self.spans().any(|span| {
@@ -92,31 +92,31 @@ impl Ranges {
         })
     }
 
-    /// The block behind the range that holds block `index`, if one does.
+    /// The index after the range that contains block `index`, if there is one.
     pub fn end_of(&self, index: u64) -> Option<u64> {
         let before = self.0.partition_point(|range| range.start <= index);
         let range = self.0.get(before.checked_sub(1)?)?;
         (index - range.start < range.count).then(|| range.start.saturating_add(range.count))
     }
 
-    /// The ranges, as the index of the first block and of the one behind the last.
+    /// The ranges as half-open intervals of indexes.
     pub fn spans(&self) -> impl Iterator<Item = std::ops::Range<u64>> {
         let end = |range: &Range| range.start.saturating_add(range.count);
         self.0.iter().map(move |range| range.start..end(range))
     }
 
-    /// The blocks.
+    /// The indexes of all blocks.
     pub fn blocks(&self) -> impl Iterator<Item = u64> {
         self.spans().flatten()
     }
 
-    /// The number of blocks in them.
+    /// The number of blocks.
     pub fn count(&self) -> u64 {
         let counts = self.0.iter().map(|range| range.count);
         counts.fold(0, u64::saturating_add)
     }
 
-    /// The number of bytes in them, of a file of `size` bytes.
+    /// The number of bytes of these blocks in a file of `size` bytes.
     pub fn bytes(&self, size: u64) -> u64 {
         let end = |block: u64| block.saturating_mul(tree::BLOCK).min(size);
         self.spans()

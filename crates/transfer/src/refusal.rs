@@ -1,11 +1,11 @@
-//! Why a receiver takes no files.
+//! Reasons why a receiver rejects files.
 
 use serde::{Deserialize, Serialize};
 
 use crate::limits;
 use crate::name::NameProblem;
 
-/// Why the receiver does not take the files. Travels to the sender, so that both sides say the same.
+/// The reason why the receiver rejects the files. It is sent to the sender, so both sides report the same.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[non_exhaustive]
 pub enum Refusal {
@@ -14,7 +14,7 @@ pub enum Refusal {
     Name {
         /// The name, shortened if it is very long.
         name: String,
-        /// What is wrong with it.
+        /// The problem of the name.
         problem: NameProblem,
     },
     /// A name comes twice in one offer, or as a file and as a directory.
@@ -29,14 +29,14 @@ pub enum Refusal {
         others(*.more)
     )]
     OneName {
-        /// One of them.
+        /// The first name.
         first: String,
-        /// The other.
+        /// The second name.
         second: String,
-        /// How many other names are taken, too.
+        /// The number of other names that collide.
         more: u64,
     },
-    /// Something has got a name since the transfer began.
+    /// A name has been taken since the start of the transfer.
     #[error(
         "{name:?} appeared at the receiver during the transfer; it was left alone: move it away, then run the same command again"
     )]
@@ -44,28 +44,28 @@ pub enum Refusal {
         /// The name.
         name: String,
     },
-    /// The file system has no such names.
+    /// The file system cannot store such a name.
     #[error("the receiver's file system cannot store the name {name:?}: {message:?}")]
     Unstorable {
         /// The name.
         name: String,
-        /// What the system said.
+        /// The system's error.
         message: String,
     },
-    /// The file system, or a limit of the process, has no such large files.
+    /// The file is larger than the file system, or a limit of the process, allows.
     #[error("the receiver at {disk:?} takes no file as large as {name:?}, which has {size} bytes")]
     TooLarge {
         /// The name.
         name: String,
         /// The file's size in bytes.
         size: u64,
-        /// Where.
+        /// The output directory.
         disk: String,
     },
-    /// No files, or too many.
+    /// The number of files is zero or too large.
     #[error("the receiver refuses {files} files in one transfer, which has 1 to {max}", max = limits::MAX_FILES)]
     Count {
-        /// How many.
+        /// The number of files.
         files: u64,
     },
     /// A file with this name exists.
@@ -76,28 +76,28 @@ pub enum Refusal {
         /// The name.
         name: String,
     },
-    /// Something that is no directory is where one is needed, a symbolic link maybe.
+    /// A parent is not a directory but, for example, a symbolic link.
     #[error("the receiver has {name:?}, which is not a directory; it was left alone: move it away")]
     NotADirectory {
         /// The path.
         name: String,
     },
-    /// Something that is not a file has this name, and no `overwrite` helps.
+    /// A directory has this name, which `overwrite` does not replace.
     #[error("the receiver has a directory {name:?}; it was left alone: move it away")]
     IsDirectory {
         /// The name.
         name: String,
     },
-    /// The files cannot fit.
+    /// The disk has too little room.
     #[error(
         "not enough room on the receiver's disk at {disk:?}: {needed} bytes are needed and {free} are free"
     )]
     NoSpace {
-        /// Where.
+        /// The output directory.
         disk: String,
         /// The bytes still to come.
         needed: u64,
-        /// The bytes that are free.
+        /// The free bytes.
         free: u64,
     },
     /// The disk became full.
@@ -105,18 +105,18 @@ pub enum Refusal {
         "the receiver's disk at {disk:?} is full; what was verified is kept: make room, then run the same command again"
     )]
     DiskFull {
-        /// Where.
+        /// The output directory.
         disk: String,
     },
-    /// The disk fails otherwise.
+    /// Another error of the disk.
     #[error("the receiver cannot write at {disk:?}: {message:?}")]
     Disk {
-        /// Where.
+        /// The output directory.
         disk: String,
-        /// What the system said.
+        /// The system's error.
         message: String,
     },
-    /// The file is not the one of which a part is here.
+    /// The file is not the one of which a part is present.
     #[error(
         "{name:?} is not what it was when an earlier attempt sent a part of it; that part is kept: send with --restart to begin anew"
     )]
@@ -132,10 +132,10 @@ pub enum Refusal {
     OtherTransfer {
         /// The first names of that transfer.
         names: Vec<String>,
-        /// How many more it has.
+        /// The number of its other names.
         more: u64,
     },
-    /// What the receiver keeps of the unfinished transfer is damaged.
+    /// The receiver's state of the unfinished transfer is damaged.
     #[error(
         "{path:?}, the receiver's state of the unfinished transfer, is damaged; begin anew with --restart"
     )]
@@ -143,7 +143,7 @@ pub enum Refusal {
         /// The file.
         path: String,
     },
-    /// A size, or holes, that no file has.
+    /// The size or the holes are impossible.
     #[error(
         "the receiver refuses {name:?}: a file has at most {} TiB, and its holes lie within it",
         limits::MAX_SIZE >> 40
@@ -152,7 +152,7 @@ pub enum Refusal {
         /// The file.
         name: String,
     },
-    /// What arrived is not what the sender says it is.
+    /// The content does not have the sender's hash.
     #[error("{name:?} arrived damaged and was not kept; run the same command again to continue")]
     Corrupt {
         /// The file.

@@ -1,10 +1,10 @@
-//! What a whole file is verified by.
+//! The hash that verifies a whole file.
 //!
-//! That is its BLAKE3 hash, the one that `b3sum` prints, which costs nothing beside its blocks' hashes ([`crate::tree`]). If
-//! blocks of it are holes, it is the BLAKE3 hash over the hashes of the others, in order: each depends on its place, and which
-//! blocks are holes is in the offer. The BLAKE3 hash of such a file would need the hash of each hole, and that cannot be known
-//! beforehand, because BLAKE3 mixes the place of each chunk into it (BLAKE3 paper, "Mode of Operation"): holes of terabytes,
-//! of which nothing travels, would take hours.
+//! Usually this is its BLAKE3 hash, the same as that of `b3sum`, which follows from its blocks' hashes
+//! ([`crate::tree`]). If blocks of the file are holes, it is the BLAKE3 hash over the hashes of the other blocks, in
+//! order. Each of these depends on its position, and the positions of the holes are in the offer. The plain BLAKE3
+//! hash would need the hash of each hole, which cannot be precomputed, because BLAKE3 mixes the position of each chunk
+//! into it (BLAKE3 paper, "Mode of Operation"). Holes of terabytes, which are not sent, would take hours.
 
 use std::fs::File;
 use std::io;
@@ -16,16 +16,16 @@ use crate::sparse;
 use crate::stop::Stop;
 use crate::tree::{self, BLOCK, Hash, Root};
 
-/// Computes what a file is verified by from the hashes of its blocks that are no holes, given in order.
+/// Computes the hash that verifies a file from the hashes of its blocks outside holes, given in order.
 pub enum Seal {
-    /// Of all blocks.
+    /// The tree of all blocks.
     Root(Root),
-    /// Of those that are no holes.
+    /// The hash over the blocks outside holes.
     Blocks(Box<blake3::Hasher>),
 }
 
 impl Seal {
-    /// That of `offered`.
+    /// The seal of `offered`, without any block.
     pub fn of(offered: &Offered) -> Seal {
         if offered.holes.is_empty() {
             Seal::Root(Root::default())
@@ -34,7 +34,7 @@ impl Seal {
         }
     }
 
-    /// Takes the next block's hash.
+    /// Adds the next block's hash.
     pub fn push(&mut self, hash: Hash) {
         match self {
             Seal::Root(root) => root.push(hash),
@@ -42,7 +42,7 @@ impl Seal {
         }
     }
 
-    /// What the file whose blocks were pushed is verified by.
+    /// The hash that verifies the file.
     pub fn finish(self) -> Hash {
         let hash = match self {
             Seal::Root(root) => root.finish(),
@@ -52,8 +52,8 @@ impl Seal {
     }
 }
 
-/// What `file` is verified by, if it is `offered`: read anew, unless `stop` says that nobody waits for it. Nothing if it has
-/// another size, or data where holes should be.
+/// The hash that verifies `file`, computed by reading it, if it matches `offered`; `None` if it has another size, or
+/// data in place of holes. Ends early if `stop` is set.
 pub fn of_file(file: &File, offered: &Offered, stop: &Stop) -> io::Result<Option<Hash>> {
     if file.metadata()?.len() != offered.size {
         return Ok(None);
@@ -80,7 +80,7 @@ pub fn of_file(file: &File, offered: &Offered, stop: &Stop) -> io::Result<Option
     Ok(Some(seal.finish()))
 }
 
-/// Whether these blocks of `file` hold nothing but zeros.
+/// True if these blocks of `file` hold nothing but zeros.
 fn is_hole(
     file: &File,
     offered: &Offered,
@@ -92,7 +92,7 @@ fn is_hole(
     if blocks.is_empty() || !sparse::has_data(file, blocks.start * BLOCK, end)? {
         return Ok(true);
     }
-    // Data may be zeros, and not every file system tells of holes.
+    // Data may be zeros, and not every file system reports holes.
     for index in blocks {
         stop.check()?;
         if !read(file, offered, index, buffer)? || sparse::filled(buffer).next().is_some() {
@@ -102,7 +102,7 @@ fn is_hole(
     Ok(true)
 }
 
-/// Reads the block `index` into `buffer`; `false` if the file ends before.
+/// Reads the block `index` into `buffer`; `false` if the file ends earlier.
 fn read(file: &File, offered: &Offered, index: u64, buffer: &mut Vec<u8>) -> io::Result<bool> {
     let len = tree::block_len(offered.size, index);
     buffer.clear();
@@ -145,7 +145,7 @@ mod tests {
         }
     }
 
-    /// Before, each block of a hole was hashed: 64 TiB took hours.
+    /// Hashing each block of a hole would take hours for 64 TiB.
     #[test]
     fn a_hole_of_any_size_costs_nothing() {
         let file = tempfile::tempfile().unwrap();
@@ -166,7 +166,7 @@ mod tests {
         let mut seal = Seal::of(&offered);
         seal.push(tree::block_hash(size, last, &block));
         assert_eq!(hash, Some(seal.finish()));
-        // Zeros are no damage; anything else is.
+        // Zeros do not invalidate a hole; other data do.
         file.write_all_at(&[0; 9], 5 * BLOCK).unwrap();
         let mut narrow = offered.clone();
         narrow.size = 8 * BLOCK;

@@ -1,10 +1,10 @@
-//! Files that are not sent, and why.
+//! Files that are skipped, and the reasons.
 
 use std::io::ErrorKind;
 
 use crate::name::NameProblem;
 
-/// Why something is not sent.
+/// The reason why a file is not sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Skipped {
@@ -17,22 +17,22 @@ pub enum Skipped {
     /// It belongs to an unfinished transfer.
     #[error("it is the state of an unfinished transfer")]
     State,
-    /// Its name is one that no receiver takes.
+    /// No receiver accepts its name.
     #[error("its name {0}")]
     Name(NameProblem),
-    /// Its name is no Unicode text.
+    /// Its name is not valid Unicode.
     #[error("its name is not valid UTF-8")]
     NotUnicode,
     /// It cannot be read.
     #[error("{0}")]
     Unreadable(ErrorKind),
-    /// Reading gives more or less than its size, as for many files of `/proc` and `/sys`.
+    /// Its size differs from its content, as for many files of `/proc` and `/sys`.
     #[error("its size is not what reading it gives; send its content with `-`, from stdin")]
     Size,
 }
 
 impl Skipped {
-    /// Whether it is left out of every transfer, and no loss that a user has to be asked about.
+    /// True if it is skipped in every transfer, so that the user need not be asked.
     pub(crate) fn is_usual(self) -> bool {
         matches!(self, Skipped::Link | Skipped::Special | Skipped::State)
     }

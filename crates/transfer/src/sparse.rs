@@ -1,4 +1,4 @@
-//! Files with holes: ranges that were never written, read as zeros, and take no room on the disk.
+//! Files with holes: unwritten ranges, which are read as zeros and take no room on the disk.
 
 use std::fs::File;
 use std::io;
@@ -6,16 +6,16 @@ use std::io;
 use crate::ranges::Ranges;
 use crate::tree;
 
-/// Where a file has no data.
+/// The holes of a file.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Holes {
-    /// Whether there are any.
+    /// True if there is any hole.
     pub any: bool,
-    /// The blocks that are within one.
+    /// The blocks that are wholly within holes.
     pub blocks: Ranges,
 }
 
-/// The holes of `file`, which has `size` bytes. A file system that does not tell has none.
+/// The holes of `file`, which has `size` bytes. Without the file system's support there are none.
 #[cfg(target_os = "linux")]
 pub fn holes(file: &File, size: u64) -> io::Result<Holes> {
     use rustix::fs::{SeekFrom, seek};
@@ -25,7 +25,7 @@ pub fn holes(file: &File, size: u64) -> io::Result<Holes> {
     while at < size {
         let data = match seek(file, SeekFrom::Data(at)) {
             Ok(data) => data,
-            // There are no more data.
+            // There are no further data.
             Err(Errno::NXIO) => size,
             Err(Errno::INVAL | Errno::OPNOTSUPP) => return Ok(Holes::default()),
             Err(error) => return Err(error.into()),
@@ -50,7 +50,7 @@ pub fn holes(file: &File, size: u64) -> io::Result<Holes> {
     Ok(holes)
 }
 
-/// Whether `file` has data somewhere from `start` to before `end`. A file system that does not tell has some.
+/// True if `file` has data between `start` and `end` (exclusive), or if the file system does not report holes.
 #[cfg(target_os = "linux")]
 pub fn has_data(file: &File, start: u64, end: u64) -> io::Result<bool> {
     use rustix::fs::{SeekFrom, seek};
@@ -63,19 +63,19 @@ pub fn has_data(file: &File, start: u64, end: u64) -> io::Result<bool> {
     }
 }
 
-/// Elsewhere a file is taken as one without holes.
+/// Other systems report no holes.
 #[cfg(not(target_os = "linux"))]
 pub fn holes(_file: &File, _size: u64) -> io::Result<Holes> {
     Ok(Holes::default())
 }
 
-/// Elsewhere nothing is known.
+/// Other systems report no holes.
 #[cfg(not(target_os = "linux"))]
 pub fn has_data(_file: &File, _start: u64, _end: u64) -> io::Result<bool> {
     Ok(true)
 }
 
-/// The stretches of `data` that hold more than zeros, in whole pages, each with its place.
+/// The ranges of `data`, in whole pages, that are not all zeros, each with its offset.
 pub fn filled(data: &[u8]) -> impl Iterator<Item = (u64, &[u8])> {
     const PAGE: usize = 4096;
     let is_empty = |page: &[u8]| page.iter().all(|byte| *byte == 0);

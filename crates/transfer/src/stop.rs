@@ -1,4 +1,4 @@
-//! Work of a thread that ends when nobody waits for it any more.
+//! Cancellation of a thread's work.
 
 use std::future::Future;
 use std::io;
@@ -12,32 +12,32 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::error::Error;
 
-/// A thread that finds nothing to do sleeps for so long before it asks to be woken: it is then woken once for all that has come
-/// meanwhile, and not for each piece of it.
+/// The sleep of an idle thread before it asks to be woken: it is then woken once for everything that has arrived
+/// meanwhile, and not for each piece.
 const PAUSE: Duration = Duration::from_millis(1);
 
-/// Nobody is left to hear of it.
+/// The message of the error; nobody is left to read it.
 const STOPPED: &str = "nobody waits for it any more";
 
-/// Tells a thread that nobody waits for its work. Its clones are the same one.
+/// Tells a thread to stop, because its work is no longer needed. Clones share their state.
 #[derive(Debug, Clone, Default)]
 pub struct Stop(CancellationToken);
 
 impl Stop {
-    /// Nobody waits any more.
+    /// Stops the work.
     pub fn set(&self) {
         self.0.cancel();
     }
 
-    /// The same, when what this gives is dropped.
+    /// Stops the work when the returned guard is dropped.
     pub fn on_drop(&self) -> DropGuard {
         self.0.clone().drop_guard()
     }
 
-    /// Whether the work goes on.
+    /// Checks that the work may go on.
     ///
     /// # Errors
-    /// Nobody waits any more.
+    /// The work was stopped.
     pub fn check(&self) -> io::Result<()> {
         if self.0.is_cancelled() {
             return Err(io::Error::other(STOPPED));
@@ -45,11 +45,11 @@ impl Stop {
         Ok(())
     }
 
-    /// Waits on this thread, which is one of a runtime for work that blocks, until `future` is done. Calls `idle` before the
-    /// thread waits for longer than a moment.
+    /// Blocks this thread, which belongs to a runtime for blocking work, until `future` is done. Calls `idle` before a
+    /// long wait.
     ///
     /// # Errors
-    /// Nobody waits any more.
+    /// The work was stopped.
     pub fn wait<T>(
         &self,
         future: impl Future<Output = T>,
@@ -83,7 +83,7 @@ mod tests {
 
     use super::*;
 
-    /// It does not even ask to be woken.
+    /// A short wait does not even ask to be woken.
     #[tokio::test]
     async fn nobody_wakes_a_thread_for_what_comes_within_a_moment() {
         let waiting = spawn_blocking(|| {

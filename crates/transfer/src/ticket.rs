@@ -1,4 +1,5 @@
-//! What the receiver hands to the sender out of band: where it listens, which certificate it shows, and the secret.
+//! The ticket, which the receiver's user passes to the sender's: addresses, the fingerprint of a certificate, and a
+//! secret.
 //!
 //! ```text
 //! "fp1" ++ base32(count, count × (family, address, port), fingerprint, secret, CRC-32 of all before)
@@ -16,18 +17,18 @@ use ring::rand::SystemRandom;
 
 use quic::endpoint::Fingerprint;
 
-/// What every ticket starts with; the digit is the version.
+/// The prefix of every ticket; the digit is the version.
 const FAMILY: &str = "fp";
 const VERSION: &str = "1";
 
-/// More addresses than this are not put into a ticket, nor accepted in one.
+/// The most addresses in a ticket.
 pub(super) const MAX_ADDRESSES: usize = 8;
 
 const CHECKSUM_LEN: usize = 4;
 const FINGERPRINT_LEN: usize = 32;
 const SECRET_LEN: usize = 16;
 
-/// The one-time secret of a transfer: 128 random bits. Who knows it may send.
+/// The one-time secret of a transfer: 128 random bits. Its holder may send.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Secret(pub(super) [u8; SECRET_LEN]);
 
@@ -40,14 +41,14 @@ impl Secret {
 }
 
 impl fmt::Debug for Secret {
-    /// Does not show it: debug output ends up in logs.
+    /// Hides the secret, because debug output ends up in logs.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Secret(…)")
     }
 }
 
-/// Everything that a sender must know of a receiver. Its `Display` form is the ticket as people pass it on, secret
-/// included.
+/// The information that a sender needs about a receiver. The `Display` form is the ticket as people pass it on,
+/// including the secret.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ticket {
     addresses: Vec<SocketAddr>,
@@ -56,8 +57,8 @@ pub struct Ticket {
 }
 
 impl Ticket {
-    /// A ticket for the receiver at `addresses` (at most [`MAX_ADDRESSES`] are kept; the scope and flow label of IPv6
-    /// addresses, which mean nothing on another host, are not).
+    /// A ticket for the receiver at `addresses`. At most [`MAX_ADDRESSES`] are kept. The scope and flow label of an
+    /// IPv6 address mean nothing on another host and are dropped.
     pub(super) fn new(
         addresses: impl IntoIterator<Item = SocketAddr>,
         fingerprint: Fingerprint,
@@ -75,7 +76,7 @@ impl Ticket {
         }
     }
 
-    /// Where the receiver may be reached.
+    /// The receiver's addresses.
     pub fn addresses(&self) -> &[SocketAddr] {
         &self.addresses
     }
@@ -114,34 +115,34 @@ impl fmt::Display for Ticket {
     }
 }
 
-/// Why a text is not a ticket.
+/// The reason why a text is not a ticket.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TicketError {
-    /// There is no text.
+    /// The text is empty.
     #[error("the ticket is empty")]
     Empty,
-    /// It does not start like a ticket.
+    /// The prefix is wrong.
     #[error(
         "malformed ticket: it must start with `{FAMILY}{VERSION}`; the receiver prints it as one word"
     )]
     Prefix,
-    /// It is a ticket of another version.
+    /// The ticket has another version.
     #[error(
         "malformed ticket: version `{0}`, and this program knows version `{VERSION}`; use the same Fullpipe on both sides"
     )]
     Version(char),
-    /// It contains a character that no ticket has.
+    /// A character cannot be part of a ticket.
     #[error(
         "malformed ticket: {found:?}, character {position}, is none of `a`-`z` and `2`-`7`; copy it again"
     )]
     Character {
         /// The character.
         found: char,
-        /// Its place, counted from 1.
+        /// Its position, counted from 1.
         position: usize,
     },
-    /// It cannot have this length.
+    /// The length is wrong.
     #[error("malformed ticket: its length is wrong ({0} characters); copy it again, as a whole")]
     Length(usize),
     /// A character is wrong, or some are missing.
@@ -149,7 +150,7 @@ pub enum TicketError {
         "malformed ticket: the checksum does not match; a character is wrong or missing: copy it again"
     )]
     Checksum,
-    /// The checksum matches but the content makes no sense.
+    /// The checksum is right, but the content is invalid.
     #[error(
         "malformed ticket: it holds no usable address; start `fullpipe recv` again for a new one"
     )]
@@ -159,7 +160,7 @@ pub enum TicketError {
 impl FromStr for Ticket {
     type Err = TicketError;
 
-    /// Reads a ticket; white space around it does not matter.
+    /// Parses a ticket; surrounding white space is ignored.
     fn from_str(text: &str) -> Result<Ticket, TicketError> {
         let text = text.trim();
         if text.is_empty() {
@@ -197,7 +198,7 @@ impl FromStr for Ticket {
     }
 }
 
-/// The ticket in `content`, which must hold it exactly.
+/// Decodes a ticket from `content`, which must hold it exactly.
 pub(super) fn decode(content: &[u8]) -> Option<Ticket> {
     let (&count, mut rest) = content.split_first()?;
     if count == 0 || usize::from(count) > MAX_ADDRESSES {

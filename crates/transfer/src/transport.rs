@@ -1,4 +1,4 @@
-//! What both sides of a connection agree on: times and windows.
+//! The times and windows that both sides of a connection use.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,23 +7,23 @@ use noq_proto::{TransportConfig, VarInt};
 use quic::controller::Controllers;
 use quic::endpoint;
 
-/// A peer that is silent for this long is gone.
+/// The silence, in milliseconds, after which a peer is taken for gone.
 pub const IDLE_TIMEOUT_MS: u32 = 10_000;
 
-/// A few of these may get lost before a peer seems silent.
+/// The interval of keep-alive packets; a few of them may be lost within the idle timeout.
 pub const KEEP_ALIVE: Duration = Duration::from_secs(1);
 
-/// What may wait of one stream: a block with its hash, a batch, or a piece of a message.
+/// The receive window of a stream: a block with its hash, a batch, or a piece of a message.
 pub const STREAM_WINDOW: VarInt = VarInt::from_u32(1 << 20);
 
-/// Streams that may be on their way at the same time: as many as the window of the whole connection holds.
-pub const STREAMS: u32 = 128;
+/// The most concurrent streams: as many as the window of the whole connection holds.
+pub const MAX_STREAMS: u32 = 128;
 
-/// How long the last words of a failing transfer may take.
-pub const FAREWELL: Duration = Duration::from_secs(3);
+/// The timeout for the last messages of a failing transfer.
+pub const FAREWELL_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// How the sender sets up a connection: it reads what the receiver says on one stream that is its own, so nothing else of the
-/// receiver may wait here.
+/// The sender's transport configuration. The sender reads the receiver's messages on one stream that it has opened
+/// itself, so the receiver may open none.
 pub fn sending(controllers: Arc<dyn Controllers>) -> TransportConfig {
     let mut config = transport(controllers);
     config
@@ -33,15 +33,15 @@ pub fn sending(controllers: Arc<dyn Controllers>) -> TransportConfig {
     config
 }
 
-/// How both sides set up a connection.
+/// The transport configuration of both sides.
 pub fn transport(controllers: Arc<dyn Controllers>) -> TransportConfig {
     let mut config = endpoint::transport(controllers);
     config
         .stream_receive_window(STREAM_WINDOW)
-        .max_concurrent_uni_streams(VarInt::from_u32(STREAMS))
+        .max_concurrent_uni_streams(VarInt::from_u32(MAX_STREAMS))
         .max_idle_timeout(Some(VarInt::from_u32(IDLE_TIMEOUT_MS).into()))
         .keep_alive_interval(Some(KEEP_ALIVE))
-        // Nobody reads any, so a peer must not be able to pile them up.
+        // Nobody reads datagrams, so a peer must not be able to fill a buffer with them.
         .datagram_receive_buffer_size(None);
     config
 }

@@ -6,11 +6,11 @@
 
 use blake3::hazmat::{HasherExt, Mode, merge_subtrees_non_root, merge_subtrees_root};
 
-/// The bytes of a block: what is verified, written and resumed as one. A power of two times BLAKE3's chunk of 1 KiB,
-/// so that a block is a whole subtree. On a slow line of 1 Mbit/s it takes two seconds, and its hash is 0.01 % of it.
+/// The size of a block in bytes: the unit that is verified, written and resumed. It is a power of two times BLAKE3's
+/// chunk of 1 KiB, so a block is a whole subtree. A block takes two seconds at 1 Mbit/s, and its hash adds 0.01 %.
 pub const BLOCK: u64 = 256 * 1024;
 
-/// A block's hash, or a file's.
+/// The hash of a block or a file.
 pub type Hash = [u8; blake3::OUT_LEN];
 
 /// The number of blocks of a file of `size` bytes.
@@ -36,17 +36,17 @@ pub fn block_hash(size: u64, index: u64, data: &[u8]) -> Hash {
     hasher.finalize_non_root()
 }
 
-/// Computes a file's hash from its blocks' hashes, given in order. Needs memory for one path down the tree.
+/// Computes a file's hash from its blocks' hashes, given in order. Its memory is one path down the tree.
 #[derive(Debug, Default)]
 pub struct Root {
     /// The roots of the complete subtrees so far, from large to small: one for each 1 in the binary form of `blocks`.
-    /// The last two may wait to be merged, since only the end of the file tells whether that gives the root.
+    /// The last two stay unmerged until the next block, because the root of the whole file is computed differently.
     subtrees: Vec<Hash>,
     blocks: u64,
 }
 
 impl Root {
-    /// Takes the next block's hash.
+    /// Adds the next block's hash.
     pub fn push(&mut self, block: Hash) {
         while self.subtrees.len() > self.blocks.count_ones() as usize {
             self.merge();
@@ -55,7 +55,7 @@ impl Root {
         self.blocks += 1;
     }
 
-    /// The hash of the file whose blocks were pushed.
+    /// The hash of the file.
     pub fn finish(mut self) -> blake3::Hash {
         while self.subtrees.len() > 2 {
             self.merge();

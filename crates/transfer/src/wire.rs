@@ -1,7 +1,7 @@
-//! How messages are framed.
+//! The framing of messages.
 //!
-//! A message is a length (four bytes, little-endian) and so many bytes of [postcard]. Every message has a largest
-//! size, and memory for it is taken only as its bytes arrive.
+//! A message is a length (four bytes, little-endian), followed by that many bytes of [postcard]. Every kind of message
+//! has a maximum size, and memory is allocated only as bytes arrive.
 
 use quic::connection::{ReadExactError, RecvStream};
 use serde::Serialize;
@@ -24,7 +24,7 @@ pub fn encode(message: &impl Serialize, max: usize) -> Option<Vec<u8>> {
     Some(frame)
 }
 
-/// The message that `body` holds, exactly.
+/// Decodes `body`, which must hold exactly one message.
 pub fn decode<T: DeserializeOwned>(body: &[u8]) -> Result<T, WireError> {
     match postcard::take_from_bytes(body) {
         Ok((message, [])) => Ok(message),

@@ -1,15 +1,15 @@
-//! Why bytes are not a message.
+//! Errors of messages.
 
-/// Why bytes are not a message.
+/// The reason why bytes are not a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum WireError {
-    /// Longer than any message of its kind.
+    /// The message is longer than its kind allows.
     #[error("a message is too long")]
     TooLong,
-    /// Not in the format.
+    /// The format is wrong.
     #[error("a message cannot be read")]
     Format,
-    /// Well-formed, but it contradicts itself or what was said before.
+    /// The message is well-formed but contradicts itself or an earlier one.
     #[error("a message makes no sense")]
     Sense,
 }

@@ -31,8 +31,8 @@ pub(super) struct Background {
 }
 
 impl Background {
-    /// Starts the background traffic of all lines. Their paths must exist. All lines connect at the same time, so that the
-    /// handshakes do not take a round trip of each.
+    /// Starts the background traffic of all lines. Their paths must exist. All lines connect at the same time, so that
+    /// the handshakes do not take a round trip of each.
     pub fn start(network: &Network, lines: &[Line]) -> Result<Background, LabError> {
         let connected = thread::scope(|scope| {
             let connect = |line| {
@@ -81,7 +81,7 @@ impl Background {
     }
 }
 
-/// Makes the connections of a line's background traffic. Returns their ends, and whether they receive.
+/// Makes the connections of a line's background traffic. Returns their ends, each with true if it receives.
 fn connect(network: &Network, line: &Line) -> Result<Vec<(TcpStream, bool)>, LabError> {
     let mut all = Vec::new();
     for flow in line.background() {
@@ -90,7 +90,7 @@ fn connect(network: &Network, line: &Line) -> Result<Vec<(TcpStream, bool)>, Lab
     Ok(all)
 }
 
-/// The ends of a new connection over the line, and whether they receive.
+/// The ends of a new connection over the line, each with true if it receives.
 fn ends(
     network: &Network,
     line: &Line,
@@ -132,7 +132,7 @@ fn cannot(line: &Line, error: std::io::Error) -> LabError {
     }
 }
 
-/// Sends, or discards and counts what was delivered, until `stop` is set, or the other end closes.
+/// Sends, or discards and counts received bytes, until `stop` is set, or the other end closes.
 fn carry(stream: &TcpStream, delivered: Option<&AtomicU64>, stop: &AtomicBool) {
     while !stop.load(Ordering::Relaxed) {
         let moved = match delivered {

@@ -3,7 +3,7 @@
 use linux::machine::Processors;
 use units::Duration;
 
-use crate::machine::FULL;
+use crate::machine::FULL_SHARE;
 
 /// Inspects the processors each second.
 #[derive(Debug)]
@@ -36,17 +36,17 @@ impl Busy {
         let now = Processors::now();
         if let Some(share) = busy(now, self.last) {
             self.seconds += 1;
-            self.full += u32::from(share > FULL);
+            self.full += u32::from(share > FULL_SHARE);
         }
         (self.last, self.looked) = (now, at);
     }
 
-    /// The share of the time in which the processors were busy. `None` if the system does not tell it.
+    /// The share of the time in which the processors were busy. `None` if the system does not report it.
     pub fn share(&self) -> Option<f64> {
         busy(self.last, self.begin)
     }
 
-    /// The share of the seconds in which the processors were busy nearly all the time ([`FULL`]).
+    /// The share of the seconds in which the processors were busy nearly all the time ([`FULL_SHARE`]).
     pub fn full_share(&self) -> Option<f64> {
         (self.seconds > 0).then(|| f64::from(self.full) / f64::from(self.seconds))
     }

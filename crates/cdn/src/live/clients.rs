@@ -49,8 +49,8 @@ impl Download {
     }
 }
 
-/// Starts all downloads of some lines. Curl's reports go to the file `told`. Downloads that have not finished by `end` are
-/// cut off.
+/// Starts all downloads of some lines. Curl's reports go to the file `told`. Downloads that have not finished by `end`
+/// are cut off.
 pub(super) fn start(
     host: &Host,
     init: &Init,

@@ -5,10 +5,10 @@
 //!                ◄──────────────────────────────────────────────
 //! ```
 //!
-//! All clients are in one network namespace, and all servers in another. Nginx is in a control group of its own. The same
-//! objects are fetched over the same lines several times: with each controller in force everywhere, which gives the truth;
-//! while a study runs; and with its policy in force. Curl reports how long each download took, independently of the study
-//! and of this program.
+//! All clients are in one network namespace, and all servers in another. Nginx is in a control group of its own. The
+//! same objects are fetched over the same lines several times: with each controller in force everywhere, which gives
+//! the truth; while a study runs; and with its policy in force. Curl reports how long each download took, independently
+//! of the study and of this program.
 //!
 //! Processes, namespaces and paths end with this process, however it ends. If it is killed, the next start removes its
 //! control group.
@@ -33,18 +33,18 @@ use files::others;
 use lab::{Cancel, EngineKind};
 use linux::command::Init;
 use rollout::steer::Steer;
-use rollout::study::{Lookup, Place, Study, StudyError, own_directory, read};
+use rollout::study::{Lookup, Study, StudyDirectory, StudyError, own_directory, read};
 use scenario::{FlowSpec, HostSpec};
 use units::{Bytes, Duration};
 
 use crate::found::{Found, Real};
 use crate::laboratory::{LabError, systems};
-use crate::line::{Line, When};
+use crate::line::{Line, LineDraw};
 use crate::machine::{self, Machine};
 use crate::observed::drawn;
-use crate::proof::{KEEP, STUDY, SYSTEMS, policy, write};
+use crate::proof::{MAX_STUDY_BYTES, STUDY, SYSTEMS, policy, write};
 use crate::spec::{PORT, Spec};
-use crate::truth::{Seen, Truth, decide, read_policy};
+use crate::truth::{ObservedLine, Truth, decide, read_policy};
 use group::Group;
 use pass::{Force, Pass, Stage};
 
@@ -61,7 +61,7 @@ pub struct Live<'s> {
     lines: Vec<Line>,
 }
 
-/// Why this machine cannot run one. `None` if it can.
+/// The reason why this machine cannot run one. `None` if it can.
 pub fn lacking() -> Option<String> {
     let required = kernel::check_steering().into_iter().find_map(|required| {
         let lack = required.lack?;
@@ -84,8 +84,8 @@ pub fn lacking() -> Option<String> {
 ///
 /// # Errors
 ///
-/// Somebody else could put another directory there, or the path cannot be written into a configuration of nginx and into a
-/// script of a shell.
+/// Another user could replace the directory, or the path cannot be written into a configuration of nginx and into a
+/// shell script.
 pub fn way(directory: &Path) -> Result<PathBuf, LabError> {
     let wrong = |error| LabError::file(directory, error);
     let way = others::own_way(directory).map_err(wrong)?;
@@ -127,7 +127,7 @@ impl<'s> Live<'s> {
             let reason = format!("it has room for {} networks", paths::MAX_NETWORKS);
             return Err(cannot("network", &reason).into());
         }
-        let lines = spec.lines(When::Study)?;
+        let lines = spec.lines(LineDraw::Study)?;
         for line in &lines {
             let of_network = |error: DocumentError| error.item(line.network).within("network");
             if *line.host() != HostSpec::default() {
@@ -156,8 +156,8 @@ impl<'s> Live<'s> {
         self.spec.arms.len() + 2
     }
 
-    /// Runs all passes, makes the policy from the study, and compares both with the truth. The study's data, the policy and
-    /// curl's reports go to the directory. `init` says how this program is started as the first process of a command.
+    /// Runs all passes, makes the policy from the study, and compares both with the truth. The study's data, the
+    /// policy and curl's reports go to the directory. `init` starts this program as the first process of a command.
     /// `tell` is called with progress and problems.
     ///
     /// # Errors
@@ -254,13 +254,14 @@ impl<'s> Live<'s> {
         let text = self.spec.plan(&group.path().display().to_string());
         let plan = Plan::parse(&text)?;
         let data = directory.join(STUDY);
-        let place = Place::make(&data, &text, &plan, unix_s()).map_err(StudyError::from)?;
+        let place =
+            StudyDirectory::make(&data, &text, &plan, unix_s()).map_err(StudyError::from)?;
         let (key, shares, names) = (place.key(), plan.shares(), plan.names());
         let lookup = Lookup {
             systems: Some(systems(&directory.join(SYSTEMS))?),
             regions: None,
         };
-        let force = Force::study(Study::begin(place, KEEP, lookup, stage.init)?);
+        let force = Force::study(Study::begin(place, MAX_STUDY_BYTES, lookup, stage.init)?);
         let is_right =
             |line: &Line, has: &str| names.get(drawn(line, &key, &shares).1) == Some(&has);
         let studied = stage.pass("study", force, &is_right, tell)?;
@@ -271,13 +272,17 @@ impl<'s> Live<'s> {
     }
 
     /// Each line in each pass, as curl's reports show it.
-    fn seen(&self, passes: &[Pass]) -> Vec<Seen<'_>> {
-        let lines = self.lines.iter().enumerate().map(|(place, line)| Seen {
-            line,
-            arms: vec![Vec::new(); passes.len()],
-            background: passes.iter().map(|pass| pass.background[place]).collect(),
-        });
-        let mut lines: Vec<Seen<'_>> = lines.collect();
+    fn seen(&self, passes: &[Pass]) -> Vec<ObservedLine<'_>> {
+        let lines = self
+            .lines
+            .iter()
+            .enumerate()
+            .map(|(place, line)| ObservedLine {
+                line,
+                arms: vec![Vec::new(); passes.len()],
+                background: passes.iter().map(|pass| pass.background[place]).collect(),
+            });
+        let mut lines: Vec<ObservedLine<'_>> = lines.collect();
         for (arm, pass) in passes.iter().enumerate() {
             for download in &pass.downloads {
                 let Some(seen) = lines.get_mut(download.line()) else {
@@ -331,7 +336,7 @@ mod tests {
             assert!(error.contains("give another directory"), "{error}");
         }
         assert!(way(&path("a b/c")).unwrap().ends_with("a b/c"));
-        // The end of a link counts.
+        // The directory's resolved path counts.
         fs::create_dir(path("$a")).unwrap();
         symlink("$a", path("link")).unwrap();
         way(&path("link/b")).unwrap_err();

@@ -26,10 +26,10 @@ use crate::machine::OfPass;
 use crate::spec::PORT;
 
 /// The interval at which the choice in force is maintained, and the server's connections are inspected.
-const STEP: Duration = Duration::from_millis(200);
+const STEP_INTERVAL: Duration = Duration::from_millis(200);
 
 /// The time for which the last connections may end at the server after the last client has gone.
-const SETTLE: Duration = Duration::from_secs(2);
+const SETTLE_TIME: Duration = Duration::from_secs(2);
 
 /// The environment that all passes share.
 pub(super) struct Stage<'s> {
@@ -60,7 +60,7 @@ pub(super) struct Pass {
     pub background: Vec<Bytes>,
     /// The number of downloads that were started.
     pub begun: usize,
-    pub looks: Looks,
+    pub looks: Inspections,
     pub counts: SteeringCounts,
     /// The state of the machine.
     pub machine: OfPass,
@@ -68,7 +68,7 @@ pub(super) struct Pass {
 
 /// The controllers of the server's connections, as the kernel reports them.
 #[derive(Debug, Default)]
-pub(super) struct Looks {
+pub(super) struct Inspections {
     /// The number of inspections.
     pub all: u64,
     /// The number of inspections in which the controller was not the one in force for the client.
@@ -111,7 +111,7 @@ impl Force {
     }
 }
 
-impl Looks {
+impl Inspections {
     /// Inspects the connections of the server. The thread must be in its namespace.
     fn look(
         &mut self,
@@ -142,7 +142,7 @@ impl Looks {
 }
 
 impl Stage<'_> {
-    /// Fetches everything once. `is_right` says whether a line's connections may have this controller.
+    /// Fetches everything once. `is_right` is true if a line's connections may have this controller.
     pub fn pass(
         &self,
         name: &str,
@@ -160,7 +160,7 @@ impl Stage<'_> {
         let (begin, longest) = (Instant::now(), self.duration * 2);
         let mut running =
             clients::start(&self.network.near, self.init, self.lines, longest, &told)?;
-        let mut looks = Looks::default();
+        let mut looks = Inspections::default();
         let (mut busy, mut over, mut delivered) = (Busy::new(), None, None);
         loop {
             force.step(tell);
@@ -176,12 +176,12 @@ impl Stage<'_> {
             }
             match over {
                 None => {
-                    if running.wait_for(STEP)?.is_some() {
-                        over = Some(self.duration.max(now + SETTLE));
+                    if running.wait_for(STEP_INTERVAL)?.is_some() {
+                        over = Some(self.duration.max(now + SETTLE_TIME));
                     }
                 }
                 Some(over) if now >= over => break,
-                Some(_) => std::thread::sleep(STEP.into()),
+                Some(_) => std::thread::sleep(STEP_INTERVAL.into()),
             }
         }
         let delivered = delivered.unwrap_or_else(|| background.delivered());
@@ -217,7 +217,7 @@ impl Stage<'_> {
         Ok(self.network.near.overflows()? + self.network.far.overflows()?)
     }
 
-    /// Whether the emulated paths were as specified.
+    /// The validity of the emulated paths.
     fn validity(&self, ways: &[TunCounters], overflows: u64) -> Validity {
         let sum = |of: fn(&TunCounters) -> u64| ways.iter().map(of).sum::<u64>();
         let written = sum(|way| way.written_packets);

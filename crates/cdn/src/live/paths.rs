@@ -8,8 +8,8 @@ use linux::{Host, Network, NetworkConfig};
 use crate::laboratory::LabError;
 use crate::line::{Line, addresses};
 
-/// The most client networks. The servers' networks follow those of clients, and both must be below the hosts' own addresses
-/// (10.200.0.0/15).
+/// The most client networks. The servers' networks follow those of clients, and both must be below the hosts' own
+/// addresses (10.200.0.0/15).
 pub(super) const MAX_NETWORKS: usize = 100;
 
 /// The address of the server for a line's client. Each line has its own, so that the destination address of each packet

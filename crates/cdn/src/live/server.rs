@@ -22,7 +22,8 @@ pub(super) const OBJECT: &str = "object";
 /// The time that nginx may take until it listens.
 const LISTEN_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// Starts nginx in a host and a control group. It ends with the returned value. The file is as large as the largest object.
+/// Starts nginx in a host and a control group. It ends with the returned value. The file is as large as the largest
+/// object.
 pub(super) fn start(
     host: &Host,
     group: &Group,

@@ -74,7 +74,7 @@ impl Draws<'_> {
 }
 
 impl Distribution {
-    /// Whether the value is a distribution, rather than a table of further fields.
+    /// True if the value is a distribution, rather than a table of further fields.
     pub(super) fn is_meant_by(value: &Node) -> bool {
         let Node::Table(entries) = value else {
             return true;

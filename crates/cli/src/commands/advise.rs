@@ -29,8 +29,8 @@ use crate::options::path_options::{self, PathOptions};
 const SCENARIO: &str = "scenario.toml";
 const SUMMARY: &str = "summary.json";
 
-/// A shorter run shows nothing.
-const SHORTEST: Duration = Duration::from_secs(1);
+/// The shortest useful run.
+const MIN_DURATION: Duration = Duration::from_secs(1);
 
 /// Recommend a congestion controller for a path
 #[derive(Debug, Args)]
@@ -135,12 +135,12 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     advised?.map_err(Failure::failed)
 }
 
-/// The runs that an advice takes.
+/// The runs for a piece of advice.
 pub struct Work<'a> {
     pub sampling: &'a Sampling,
     pub controllers: &'a [ControllerKind],
     pub cases: &'a [Case],
-    /// The runs of these cases.
+    /// The cases and their runs.
     pub plan: &'a Plan,
     pub jobs: Option<NonZeroUsize>,
     pub is_quiet: bool,
@@ -148,8 +148,8 @@ pub struct Work<'a> {
 }
 
 impl Work<'_> {
-    /// Does the runs, and shows what they say with `show`, which gets the advice and how many runs it is from. The inner error is
-    /// why there is no advice.
+    /// Does the runs, and passes the advice and the number of its runs to `show`. The inner error is the reason why
+    /// there is no advice.
     pub fn answer(
         &self,
         show: impl FnOnce(&Advice<'_>, usize) -> Result<(), Failure>,
@@ -297,9 +297,9 @@ fn known(from: &Path) -> Result<(RangedPath, Input), Failure> {
 /// The length of a run: long enough for the start of two flows and a measurement.
 fn length(text: &str) -> Result<Duration, String> {
     let span = usage::positive_time(text)?;
-    if span < SHORTEST {
+    if span < MIN_DURATION {
         return Err(format!(
-            "too short for flows to start and to be measured; give {SHORTEST} or more"
+            "too short for flows to start and to be measured; give {MIN_DURATION} or more"
         ));
     }
     Ok(span)

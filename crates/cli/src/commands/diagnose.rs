@@ -1,4 +1,4 @@
-//! `fullpipe diagnose`: a capture in, and what another controller would change out.
+//! `fullpipe diagnose`: names the limit of a captured connection, and the gain of another controller.
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -20,10 +20,10 @@ use crate::commands::trace::read;
 use crate::files::own_file::{self, OwnFile};
 use crate::options::connection_option::{direction, end};
 
-/// The seed of every random choice, that of `advise` if nobody gives another.
+/// The seed of every random choice, as in `advise` by default.
 const SEED: u64 = 1;
 
-/// The candidates, those of `advise` if nobody gives others.
+/// The candidates, as in `advise` by default.
 const CANDIDATES: [ControllerKind; 4] = [
     ControllerKind::Bbr3,
     ControllerKind::Bbr1,
@@ -128,7 +128,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     advised?.map_err(|why| Failure::failed(format_args!("{why}; {}", more(&sampling))))
 }
 
-/// What is asked of a path with these ranges.
+/// The question for `advise` about a path with these ranges.
 fn question(ranges: &str) -> Result<Question, Failure> {
     let path = RangedPath::parse(ranges, Path::new("")).map_err(Failure::failed)?;
     Ok(Question {

@@ -12,11 +12,11 @@ use program::usage;
 
 use crate::options::address::resolve;
 use crate::options::path_options::{self, PathOptions};
-use crate::terminal::relay_report::{table, told, warning};
+use crate::terminal::relay_report::{summary, table, warning};
 use crate::terminal::relay_status::RelayStatus;
 
 /// The interval at which the status is redrawn.
-const TICK: Duration = Duration::from_millis(100);
+const REDRAW_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Put an emulated path in front of a UDP server, until Ctrl-C
 #[derive(Debug, Args)]
@@ -81,7 +81,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     let began = Instant::now();
     runtime.block_on(watch(&relay, &mut interrupt));
     let counters = relay.stop();
-    output::note(told(&counters, began.elapsed()));
+    output::note(summary(&counters, began.elapsed()));
     if let Some(warning) = warning(&counters) {
         output::note(warning);
     }
@@ -91,7 +91,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
 /// Shows the state of the relay until the user ends the command.
 async fn watch(relay: &Relay, interrupt: &mut Interrupt) {
     let mut status = RelayStatus::new();
-    let mut ticks = tokio::time::interval(TICK);
+    let mut ticks = tokio::time::interval(REDRAW_INTERVAL);
     loop {
         tokio::select! {
             () = interrupt.wait() => break,

@@ -1,4 +1,5 @@
-//! Controllers of live connections: the machine's ability to set them, the time, and words that `study` and `steer` share.
+//! Controllers of live connections: the machine's ability to set them, the time, and texts that `study` and `steer`
+//! share.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -11,7 +12,7 @@ pub fn unix_s() -> f64 {
     now.unwrap_or_default().as_secs_f64()
 }
 
-/// Whether this machine and this process can attach the program.
+/// Checks that this machine and this process can attach the program.
 pub fn kernel_is_able() -> Result<(), Failure> {
     let lacking = kernel::check_steering().into_iter().find_map(|required| {
         let lack = required.lack?;
@@ -20,7 +21,7 @@ pub fn kernel_is_able() -> Result<(), Failure> {
     lacking.map_or(Ok(()), Err)
 }
 
-/// The interfaces of a rule or a plan; nothing if there are none.
+/// The interfaces of a rule or a plan in words; empty if there are none.
 pub fn through(interfaces: &[Interface]) -> String {
     if interfaces.is_empty() {
         return String::new();

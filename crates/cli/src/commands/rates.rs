@@ -1,4 +1,4 @@
-//! `fullpipe rates`: a recorded rate in, and the same in another form out.
+//! `fullpipe rates`: converts a recorded rate to another format.
 
 use std::path::{Path, PathBuf};
 
@@ -78,7 +78,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
             .map_err(|error| Failure::usage(format_args!("--out {}: {error}", path.display())))?;
     }
     let column = options.column.as_deref();
-    // A signal is heeded until all is written.
+    // Signals are handled until everything is written.
     let (_runtime, cancel) = interrupt::cancel()?;
     let (trace, unit) = read(&options.file, column, &cancel)?;
     let (text, shorter) = match options.to {
@@ -102,7 +102,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
             "the table names no unit of its rates, which are taken as {unit}"
         ));
     }
-    output::note(told(&trace));
+    output::note(describe(&trace));
     Ok(())
 }
 
@@ -141,8 +141,8 @@ fn wrong(file: &Path, reason: impl std::fmt::Display) -> Failure {
     Failure::usage(format_args!("{}: {reason}", stream::name(file)))
 }
 
-/// How long it is, how fast, and how often nothing moved.
-fn told(trace: &Trace) -> String {
+/// The length of the trace, its rates, and its outages, in words.
+fn describe(trace: &Trace) -> String {
     let outages = trace.outages();
     let mean = bits_per_sec(trace.mean_rate().bits_per_sec() as f64);
     let span = |time: Duration| span(time.as_millis_f64());

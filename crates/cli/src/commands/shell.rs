@@ -76,7 +76,7 @@ pub struct Options {
     path: PathOptions,
 }
 
-/// The first argument with which this program starts itself as the first process of a command.
+/// The first argument with which this program starts itself as the init process of a command.
 pub const INIT: &str = "init-of-a-command";
 
 /// Runs the command, and returns its exit code.

@@ -126,7 +126,7 @@ impl Options {
     }
 }
 
-/// One name of the file, however it is given.
+/// The absolute path of the file, however it is given.
 fn absolute(file: &Path) -> PathBuf {
     let file = whole::linked(file);
     let directory = fs::canonicalize(files::parent(&file)).unwrap_or_default();
@@ -172,12 +172,12 @@ pub fn read(
     Ok(trace)
 }
 
-/// Why this file is no capture, with the command that takes it, if there is one.
+/// The reason why this file is no capture, with the command that takes it, if there is one.
 fn no_capture(file: &Path) -> String {
     // A pipe has been read, and would be waited for.
     let is_small = fs::metadata(file).is_ok_and(|of| of.is_file() && of.len() <= MAX_FILE_BYTES);
     let text = is_small.then(|| fs::read_to_string(file).ok()).flatten();
-    let other = text.and_then(|text| other_file::told(&text, "trace"));
+    let other = text.and_then(|text| other_file::kind_and_command(&text, "trace"));
     other.unwrap_or_else(|| {
         "is not a capture; give pcap, pcapng or qlog, also compressed with gzip or zstd".to_owned()
     })

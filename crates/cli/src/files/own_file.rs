@@ -14,10 +14,10 @@ use studies::probe;
 /// A kind of file that Fullpipe writes to a place that the user names.
 #[derive(Debug)]
 pub struct Kind {
-    /// The option that names the place.
+    /// The option with the place.
     option: &'static str,
     name: &'static str,
-    /// The usual extensions.
+    /// The usual extension.
     ending: &'static str,
     /// The text that identifies files of Fullpipe.
     mark: &'static str,
@@ -53,7 +53,7 @@ pub struct OwnFile {
 #[derive(Debug)]
 pub struct Written {
     path: PathBuf,
-    /// Why it is not at the requested place.
+    /// The reason why it is not at the requested place.
     refused: Option<Failure>,
 }
 
@@ -145,7 +145,7 @@ impl OwnFile {
 }
 
 impl Written {
-    /// Whether it is not at the requested place.
+    /// True if it is not at the requested place.
     pub fn is_elsewhere(&self) -> bool {
         self.refused.is_some()
     }

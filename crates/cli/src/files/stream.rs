@@ -16,16 +16,17 @@ use trace::Opened;
 /// The name for stdin.
 const STDIN: &str = "-";
 
-/// The interval of checks whether the user has ended the command, while a pipe is silent: 0.1 s.
-const WAIT: Timespec = Timespec {
+/// The interval of checks for an end of the command while a pipe is silent: 0.1 s.
+const CHECK_INTERVAL: Timespec = Timespec {
     tv_sec: 0,
     tv_nsec: 100_000_000,
 };
 
-/// The files that the program has open besides.
-const OTHERS: u64 = 32;
+/// The number of other files that the program has open.
+const OTHER_FILES: u64 = 32;
 
-/// Raises the number of files that may be open at once as far as the system allows it. Returns how many the caller may open.
+/// Raises the limit of open files as far as the system allows it. Returns the number of files that the caller may
+/// open.
 pub fn raise_limit() -> u64 {
     let limit = getrlimit(Resource::Nofile);
     let most = Rlimit {
@@ -34,11 +35,11 @@ pub fn raise_limit() -> u64 {
     };
     let now = setrlimit(Resource::Nofile, most).map_or(limit, |()| most);
     now.current
-        .map_or(u64::MAX, |most| most.saturating_sub(OTHERS))
+        .map_or(u64::MAX, |most| most.saturating_sub(OTHER_FILES))
 }
 
-/// Opens a file, or stdin for `-`. A pipe that nobody writes to is opened, too, and is silent. The file ends when the user
-/// ends the command.
+/// Opens a file, or stdin for `-`. A pipe that nobody writes to is opened, too, and is silent. The file ends when the
+/// user ends the command.
 pub fn open<'c>(path: &Path, cancel: &'c Cancel) -> io::Result<Opened<'c>> {
     let is_stdin = path == Path::new(STDIN);
     let file = if is_stdin {
@@ -78,7 +79,7 @@ pub fn name(path: &Path) -> String {
 /// A reader that ends when the user ends the command.
 struct Stream<'c> {
     file: File,
-    /// Whether it may be silent for long.
+    /// True if it may be silent for long.
     may_be_silent: bool,
     cancel: &'c Cancel,
 }
@@ -88,7 +89,7 @@ impl Read for Stream<'_> {
         while !self.cancel.is_cancelled() {
             if self.may_be_silent {
                 let mut files = [PollFd::new(&self.file, PollFlags::IN)];
-                match poll(&mut files, Some(&WAIT)) {
+                match poll(&mut files, Some(&CHECK_INTERVAL)) {
                     Ok(0) | Err(Errno::INTR) => continue,
                     Ok(_) => {}
                     Err(error) => return Err(error.into()),

@@ -30,7 +30,7 @@ impl Names {
     }
 }
 
-/// What a file of an option has on networks.
+/// Reads the networks from the file of an option.
 fn networks_in<T>(
     option: &str,
     file: Option<&Path>,

@@ -7,8 +7,8 @@ use studies::diagnose::{named, untellable};
 use tables::numbers::count;
 use trace::{Direction, FlowSummary, Summary};
 
-/// So many connections are named instead of one that is not there.
-const NAMED: usize = 5;
+/// The most connections that are listed if the requested one does not exist.
+const MAX_LISTED: usize = 5;
 
 /// An end of a connection.
 pub fn end(text: &str) -> Result<SocketAddr, String> {
@@ -40,11 +40,15 @@ pub fn direction(summary: &Summary, end: Option<SocketAddr>) -> Result<Direction
     found.ok_or_else(|| Failure::failed(untellable(summary, is_wanted)))
 }
 
-/// Which connections there are instead.
+/// The existing connections, in words.
 fn others(mut flows: Vec<&FlowSummary>) -> String {
     flows.sort_by_key(|flow| u64::MAX - flow.sent_bytes);
-    let mut names: Vec<String> = flows.iter().take(NAMED).map(|flow| named(flow)).collect();
-    let more = flows.len().saturating_sub(NAMED);
+    let mut names: Vec<String> = flows
+        .iter()
+        .take(MAX_LISTED)
+        .map(|flow| named(flow))
+        .collect();
+    let more = flows.len().saturating_sub(MAX_LISTED);
     if more > 0 {
         names.push(format!("{} more", count(more as u64, "direction")));
     }

@@ -13,13 +13,12 @@ use text::TextError;
 
 use crate::options::other_file;
 
-/// The most characters of a reason that are printed.
-const LONGEST: usize = 500;
+/// The maximum length of a reason, in characters.
+const MAX_REASON_CHARS: usize = 500;
 
 /// The text of a file, or of stdin for `-`.
 #[derive(Debug)]
 pub struct Input {
-    /// The text.
     pub text: String,
     /// The directory to which paths in the text are relative.
     pub directory: PathBuf,
@@ -28,7 +27,7 @@ pub struct Input {
 }
 
 impl Input {
-    /// Reads `file`, which is to be one of this command.
+    /// Reads `file`, which should belong to this command.
     ///
     /// # Errors
     ///
@@ -67,12 +66,12 @@ impl Input {
         })
     }
 
-    /// The failure for invalid content. The reason may repeat a part of the content, which is shortened if it is long. If the
-    /// file is one of another command, that is the reason.
+    /// The failure for invalid content. The reason may repeat a part of the content, which is shortened if it is long.
+    /// For a file of another command, the reason names that.
     pub fn wrong(&self, reason: impl Display) -> Failure {
-        let other = other_file::told(&self.text, self.command);
+        let other = other_file::kind_and_command(&self.text, self.command);
         let reason = other.unwrap_or_else(|| reason.to_string());
-        let shown = match reason.char_indices().nth(LONGEST) {
+        let shown = match reason.char_indices().nth(MAX_REASON_CHARS) {
             Some((end, _)) => reason[..end].to_owned() + "…",
             None => reason,
         };
@@ -80,7 +79,7 @@ impl Input {
     }
 }
 
-/// Why there is no text.
+/// The reason why there is no text.
 enum Unread {
     Text(TextError),
     /// It is a file of another command.
@@ -95,7 +94,7 @@ fn read_text(from: impl Read) -> Result<String, Unread> {
     }
 }
 
-/// Whether it is a named pipe, which may wait for a writer for ever. The pipe of a shell's `<(…)` has its writer.
+/// True for a named pipe, which may wait for a writer for ever. The pipe of a shell's `<(…)` has its writer.
 fn is_fifo(file: &Path) -> bool {
     let is_shells = file.starts_with("/dev/fd") || file.starts_with("/proc/self/fd");
     !is_shells && file.metadata().is_ok_and(|it| it.file_type().is_fifo())

@@ -1,17 +1,17 @@
-//! Options that people take for those of another command, or for fields of a scenario.
+//! Options that belong to another command, or are fields of a scenario.
 
 use clap::{Args, Command};
 use scenario::field_meant;
 
 use crate::options::path_options::PathOptions;
 
-/// The commands that run a scenario, and replace fields of it.
+/// The commands that run a scenario and replace its fields.
 const OF_SCENARIOS: [&str; 2] = ["run", "sweep"];
 
 /// The commands that have the options of a path.
 const OF_PATHS: [&str; 4] = ["advise", "emulate", "race", "shell"];
 
-/// A hint at what was meant by the unknown option of this command, if it is the name of a scenario's field.
+/// A hint for an unknown option of this command that is the name of a scenario's field.
 pub fn option_meant(command: &str, option: &str) -> Option<String> {
     let field = field_meant(&option.replace('-', "_"))?;
     if OF_SCENARIOS.contains(&command) {

@@ -1,15 +1,15 @@
-//! Files that belong to another command. Those in TOML are told by their keys, and captures by their first bytes.
+//! Files that belong to another command. TOML is recognised by its keys, and captures by their first bytes.
 
 use std::io::{self, Cursor, Read};
 
 use document::tree::Node;
 
-/// So many bytes tell what a file is.
-const FIRST: usize = 4;
+/// The number of bytes that identify a file.
+const MAGIC_LEN: usize = 4;
 
-/// The first bytes of captures: pcap in both byte orders, with microseconds and nanoseconds, and pcapng (its Section Header Block
-/// reads the same in both).
-const CAPTURES: [[u8; FIRST]; 5] = [
+/// The first bytes of captures: pcap in both byte orders, with microseconds and nanoseconds, and pcapng (its Section
+/// Header Block reads the same in both).
+const CAPTURES: [[u8; MAGIC_LEN]; 5] = [
     [0xa1, 0xb2, 0xc3, 0xd4],
     [0xd4, 0xc3, 0xb2, 0xa1],
     [0xa1, 0xb2, 0x3c, 0x4d],
@@ -17,11 +17,11 @@ const CAPTURES: [[u8; FIRST]; 5] = [
     [0x0a, 0x0d, 0x0d, 0x0a],
 ];
 
-/// Those of compressed files (RFC 1952, RFC 8878), and with what they are compressed.
+/// The first bytes of compressed files (RFC 1952, RFC 8878), and the method of compression.
 const COMPRESSED: [(&[u8], &str); 2] =
     [(&[0x1f, 0x8b], "gzip"), (&[0x28, 0xb5, 0x2f, 0xfd], "zstd")];
 
-/// Keys that only the files of one command have, what such a file is, and the command.
+/// Keys that only the files of one command have, the kind of such a file, and the command.
 type Kind = (&'static [&'static str], &'static str, &'static str);
 
 /// The files of `fullpipe`.
@@ -50,9 +50,9 @@ const OF_PROOF: [Kind; 5] = [
     (&["traffic", "network"], "a small CDN", "cdn"),
 ];
 
-/// What the text is, and the command for it: `is a sweep; use fullpipe sweep`. Nothing if it may be a file of `own`, or of no
-/// command.
-pub fn told(text: &str, own: &str) -> Option<String> {
+/// The kind of the text and the command for it: `is a sweep; use fullpipe sweep`. `None` if it may be a file of `own`,
+/// or of no command.
+pub fn kind_and_command(text: &str, own: &str) -> Option<String> {
     // JSON-SEQ begins with a record separator (RFC 7464).
     let is_json = text
         .trim_start_matches(['\u{1e}', '\u{feff}'])
@@ -77,7 +77,7 @@ pub fn told(text: &str, own: &str) -> Option<String> {
     }
     let entries = Node::from_toml(text).ok()?;
     let has = |keys: &[&str]| entries.iter().any(|entry| keys.contains(&&*entry.key));
-    // Advice is on the path of a scenario.
+    // `advise` takes the path of a scenario.
     let own = if own == "advise" { "run" } else { own };
     let find = |files: &'static [Kind]| files.iter().find(|(keys, ..)| has(keys));
     let mut all = FILES.iter();
@@ -90,7 +90,7 @@ pub fn told(text: &str, own: &str) -> Option<String> {
     Some(format!("is {what}; use `fullpipe {command}`"))
 }
 
-/// Whether the text is of rows that begin with a number and a comma, maybe after headings.
+/// True if the text has rows that begin with a number and a comma, possibly after headings.
 fn is_rates(text: &str) -> bool {
     let mut rows = text.lines().filter(|row| !row.trim().is_empty()).take(3);
     let is_row = |row: &str| {
@@ -105,14 +105,16 @@ fn is_rates(text: &str) -> bool {
     begins && rows.next().is_some_and(is_row)
 }
 
-/// Reads the first bytes. Returns [what the file is](no_text), if it is no text, and a reader of all its bytes.
+/// Reads the first bytes. Returns the [kind of the file](no_text), if it is binary, and a reader of all its bytes.
 pub fn begin(mut from: impl Read) -> io::Result<(Option<String>, impl Read)> {
     let mut first = Vec::new();
-    from.by_ref().take(FIRST as u64).read_to_end(&mut first)?;
+    from.by_ref()
+        .take(MAGIC_LEN as u64)
+        .read_to_end(&mut first)?;
     Ok((no_text(&first), Cursor::new(first).chain(from)))
 }
 
-/// What a file that begins with these bytes is, and the command for it, if it is no text.
+/// The kind of a binary file with these first bytes, and the command for it.
 pub fn no_text(first: &[u8]) -> Option<String> {
     if CAPTURES.iter().any(|magic| first.starts_with(magic)) {
         return Some(
@@ -130,7 +132,7 @@ pub fn no_text(first: &[u8]) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::told;
+    use super::kind_and_command;
 
     #[test]
     fn the_command_of_a_file_is_told() {
@@ -199,7 +201,11 @@ mod tests {
                 Some("is a QUIC log (qlog); use `fullpipe diagnose` or `fullpipe trace`"),
             ),
         ] {
-            assert_eq!(told(text, own).as_deref(), answer, "{own}: {text}");
+            assert_eq!(
+                kind_and_command(text, own).as_deref(),
+                answer,
+                "{own}: {text}"
+            );
         }
     }
 }

@@ -50,17 +50,16 @@ impl Override {
         }
     }
 
-    /// The field.
     pub fn field(&self) -> &str {
         &self.field
     }
 
-    /// Its text.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// The failure for an invalid override. A field that was probably meant is told as it is typed: `path.loss=2%`.
+    /// The failure for an invalid override. A probable correction is printed in the form in which it is typed:
+    /// `path.loss=2%`.
     pub fn wrong(&self, error: &DocumentError) -> Failure {
         let reason = error.reason.told(|part| match part {
             Part::Meant(meant) => self.meant(&error.field, meant),
@@ -78,7 +77,7 @@ impl Override {
         Failure::usage(format_args!("--set {}={}: {reason}", self.field, self.text))
     }
 
-    /// Whether an error's field is the field as a whole, of which an error may name one of several.
+    /// True if an error's field is this field as a whole, or one of several in it.
     fn is(&self, field: &str) -> bool {
         let names = |field: &str| -> Vec<String> {
             let parts = field.split(['.', '[', ']']);
@@ -88,7 +87,7 @@ impl Override {
         names(field) == names(&self.field)
     }
 
-    /// What was probably meant, beside the error's field: in the same table, or elsewhere.
+    /// The probable correction of the error's field: in the same table, or elsewhere.
     fn meant(&self, field: &str, meant: &str) -> String {
         if !self.is(field) {
             // A key within the value: `path.policer=rat=1mbit`.

@@ -7,7 +7,7 @@ use program::failure::Failure;
 use scenario::{LinkSpec, PathSpec};
 use studies::advise::{Range, RangedPath};
 
-/// The range of several values: `10mbit..20mbit` for `10mbit,20mbit`. Nothing if the text has one value, or a table.
+/// The range of several values: `10mbit..20mbit` for `10mbit,20mbit`. `None` if the text has one value, or a table.
 fn range_meant(key: &str, text: &str) -> Option<String> {
     let (first, others) = text.split_once(',').filter(|_| !text.contains('='))?;
     let last = others.rsplit(',').next().unwrap_or(others);
@@ -161,7 +161,7 @@ impl PathOptions {
         (!self.change.is_empty()).then(|| Node::List(changes.collect()))
     }
 
-    /// Whether an option gave this field of a path, or the field that contains it: `path.policer.rate` belongs to
+    /// True if an option gave this field of a path, or the field that contains it: `path.policer.rate` belongs to
     /// `--policer`.
     pub fn gave(&self, field: &str) -> bool {
         let of_path = field.strip_prefix("path.").unwrap_or_default();
@@ -169,8 +169,8 @@ impl PathOptions {
         self.given().any(|(key, _)| of_path.get(..end) == Some(key))
     }
 
-    /// Does the same as [`apply_to`](PathOptions::apply_to) with a path without effects, but for real packets: each
-    /// bottleneck has a buffer. Also returns the messages about default buffers.
+    /// Like [`apply_to`](PathOptions::apply_to) with a path without effects, but for real packets: each bottleneck has
+    /// a buffer. Also returns the messages about default buffers.
     ///
     /// # Errors
     ///
@@ -224,7 +224,7 @@ pub fn usage(error: DocumentError) -> Failure {
     in_options(&error, "")
 }
 
-/// As [`usage`], with a prefix before the value.
+/// Like [`usage`], with a prefix before the value.
 pub fn in_options(error: &DocumentError, before_value: &str) -> Failure {
     let reason = error.reason.told(|part| match part {
         Part::Value(value) => format!("{before_value}{value}"),

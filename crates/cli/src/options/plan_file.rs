@@ -4,14 +4,14 @@ use std::io::{self, ErrorKind, Read};
 use std::path::Path;
 
 use clap::{Command, Subcommand};
-use experiment::policy::MOST_NETWORKS;
+use experiment::policy::MAX_NETWORKS;
 use files::regular;
 use fleet::{Prefix, Systems, SystemsError};
 
 use crate::options::other_file;
 
 /// The most bytes of the text of a policy or a plan. Parsing it takes many times as much memory.
-const LARGEST: u64 = 4 << 20;
+const MAX_TEXT_BYTES: u64 = 4 << 20;
 
 /// Reads the text of a policy or a plan.
 pub fn read_text(path: &Path) -> io::Result<String> {
@@ -24,7 +24,7 @@ pub fn read_text(path: &Path) -> io::Result<String> {
     text.map_err(|error| io::Error::new(ErrorKind::InvalidData, error))
 }
 
-/// Reads the file of a policy or a plan, whatever it has.
+/// Reads the file of a policy or a plan as bytes.
 pub fn read_bytes(path: &Path) -> io::Result<Vec<u8>> {
     let bytes = read_beginning(path)?;
     check_length(&bytes)?;
@@ -35,7 +35,7 @@ pub fn read_bytes(path: &Path) -> io::Result<Vec<u8>> {
 fn read_beginning(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     regular::open(path)?
-        .take(LARGEST + 1)
+        .take(MAX_TEXT_BYTES + 1)
         .read_to_end(&mut bytes)?;
     Ok(bytes)
 }
@@ -50,12 +50,12 @@ pub fn advice<S: Subcommand>(what: &str) -> String {
     )
 }
 
-/// Whether a policy's text is no longer than the maximum.
+/// Checks that a policy's text is no longer than the maximum.
 pub fn check_length(text: &[u8]) -> io::Result<()> {
-    if text.len() as u64 <= LARGEST {
+    if text.len() as u64 <= MAX_TEXT_BYTES {
         return Ok(());
     }
-    let most = LARGEST >> 20;
+    let most = MAX_TEXT_BYTES >> 20;
     Err(io::Error::other(format!(
         "is larger than {most} MiB; give its networks in a file of their own, with prefix_file"
     )))
@@ -65,5 +65,5 @@ pub fn check_length(text: &[u8]) -> io::Result<()> {
 pub fn networks(of: &Path, list: &Path) -> Result<Vec<Prefix>, SystemsError> {
     let beside = of.parent().unwrap_or(Path::new(""));
     let opened = regular::open(&beside.join(list)).map_err(Into::into);
-    opened.and_then(|file| Systems::list(file, MOST_NETWORKS))
+    opened.and_then(|file| Systems::list(file, MAX_NETWORKS))
 }

@@ -1,4 +1,5 @@
-//! `--set path.rate=10..20Mbit/s`: several values where a run has one. The sweep that was meant is told.
+//! `--set path.rate=10..20Mbit/s`: several values where a run has one. The failure shows the sweep that was probably
+//! meant.
 
 use std::path::Path;
 
@@ -10,11 +11,11 @@ use studies::advise::Range;
 
 use crate::options::override_option::Override;
 
-/// A range without a number of steps gets so many.
-const STEPS: u32 = 5;
+/// The number of steps of a range that gives none.
+const DEFAULT_STEPS: u32 = 5;
 
-/// The failure for overrides of which some have several values: the command that runs them all, or the value that is invalid
-/// beside others that are not. Nothing if no value makes sense.
+/// The failure for overrides of which some have several values: the command that runs them all, or the invalid value
+/// among them. `None` if no value is valid.
 pub fn failure(
     overrides: &[Override],
     draft: &Draft,
@@ -75,7 +76,7 @@ pub fn failure(
     )))
 }
 
-/// The axis of a sweep that an override with several values is: `"path.loss" = ["1%", "2%"]`. Nothing if it has one value.
+/// The axis of a sweep for an override with several values: `"path.loss" = ["1%", "2%"]`. `None` if it has one value.
 pub fn of_sweep(given: &Override) -> Option<String> {
     Some(axis(given, &Values::of(given)?))
 }
@@ -85,7 +86,7 @@ fn axis(given: &Override, values: &Values) -> String {
     match values {
         Values::Range([from, to]) => {
             let [from, to] = [from, to].map(|end| in_toml(end));
-            format!("{field} = {{ from = {from}, to = {to}, steps = {STEPS} }}")
+            format!("{field} = {{ from = {from}, to = {to}, steps = {DEFAULT_STEPS} }}")
         }
         Values::List(values) => {
             let values: Vec<String> = values.iter().map(|value| in_toml(value)).collect();
@@ -94,7 +95,7 @@ fn axis(given: &Override, values: &Values) -> String {
     }
 }
 
-/// A text as TOML has it.
+/// The text as TOML.
 fn in_toml(text: &str) -> String {
     toml::Value::from(text).to_string()
 }
@@ -102,14 +103,14 @@ fn in_toml(text: &str) -> String {
 /// Several values of a field.
 #[derive(Debug, PartialEq)]
 enum Values {
-    /// The ends.
+    /// The ends of a range.
     Range([String; 2]),
-    /// Each of them.
+    /// Each value.
     List(Vec<String>),
 }
 
 impl Values {
-    /// `10..20mbit` and `1%,2%`. What has an equals sign is a table.
+    /// Parses `10..20mbit` and `1%,2%`. A text with an equals sign is a table.
     fn of(given: &Override) -> Option<Values> {
         let text = given.text();
         if let Some(Range { from, to, .. }) = Range::read(given.field(), text) {

@@ -13,20 +13,19 @@ use transfer::Ticket;
 /// The environment variable for a ticket. Only the owner of a process can read its environment (proc(5), "environ").
 const VARIABLE: &str = "FULLPIPE_TICKET";
 
-/// A longer first line is not a ticket.
-const LONGEST_LINE: u64 = 4096;
+/// The maximum length of a ticket's line in bytes.
+const MAX_LINE_BYTES: u64 = 4096;
 
-/// A shorter word is the name of a file, because an address, a fingerprint and a secret do not fit into it.
-const SHORTEST_WORD: usize = 40;
+/// The minimum length of a word that may be a ticket. An address, a fingerprint and a secret do not fit into a shorter
+/// one.
+const MIN_TICKET_BYTES: usize = 40;
 
-/// The ticket of `fullpipe send`, and the files among its words.
+/// Returns the ticket of `fullpipe send`, and the files among its words.
 ///
 /// A ticket among the words is removed from the list of processes: the command starts again without it. Otherwise the
 /// ticket is read from `file` (`-` is stdin), from the environment, or from stdin.
 ///
 /// # Errors
-///
-/// There is no ticket, or more than one, or it cannot be read.
 ///
 /// There is no ticket, or more than one, or it cannot be read.
 pub fn find(words: &[PathBuf], file: Option<&Path>) -> Result<(Ticket, Vec<PathBuf>), Failure> {
@@ -75,7 +74,7 @@ fn split(words: &[PathBuf]) -> (Option<&str>, Vec<PathBuf>) {
 fn looks_like_ticket(word: &Path) -> bool {
     let is_ticket = |text: &str| {
         let version = text.strip_prefix("fp").and_then(|rest| rest.chars().next());
-        text.len() >= SHORTEST_WORD
+        text.len() >= MIN_TICKET_BYTES
             && version.is_some_and(|version| version.is_ascii_digit())
             && text.chars().all(|c| c.is_ascii_alphanumeric())
     };
@@ -99,7 +98,7 @@ fn from_stdin() -> Result<Ticket, Failure> {
 
 fn first_line(from: impl Read) -> io::Result<String> {
     let mut line = String::new();
-    BufReader::new(from.take(LONGEST_LINE)).read_line(&mut line)?;
+    BufReader::new(from.take(MAX_LINE_BYTES)).read_line(&mut line)?;
     Ok(line)
 }
 
@@ -157,6 +156,6 @@ mod tests {
     fn only_the_first_line_is_taken() {
         assert_eq!(first_line(&b"fp1abc\nmore"[..]).unwrap(), "fp1abc\n");
         let long = vec![b'x'; 1 << 20];
-        assert_eq!(first_line(&long[..]).unwrap().len() as u64, LONGEST_LINE);
+        assert_eq!(first_line(&long[..]).unwrap().len() as u64, MAX_LINE_BYTES);
     }
 }

@@ -6,12 +6,12 @@ use program::output;
 use tables::statistics::nearest_rank;
 use units::{Duration, Rate};
 
-/// What is shown of a group; the first heading says what it is.
+/// The columns of a group; the first heading stands for its name.
 pub const HEADINGS: [&str; 9] = [
     "", "conns", "send/s", "recv/s", "RTT ms", "p95", "min RTT", "deliv/s", "resent",
 ];
 
-/// The columns that go first where there is little room.
+/// The columns that are left out first on a narrow terminal.
 pub const SPARE_HEADINGS: [&str; 3] = ["min RTT", "p95", "deliv/s"];
 
 /// The cells of a group below the [`HEADINGS`].

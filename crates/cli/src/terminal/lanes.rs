@@ -1,4 +1,4 @@
-//! A race as it is seen while it runs: one bar a lane on a terminal, plain lines elsewhere.
+//! The display of a running race: one bar for each lane on a terminal, plain lines elsewhere.
 
 use std::sync::{Arc, Mutex, OnceLock};
 
@@ -11,10 +11,10 @@ use studies::race::{Payload, Race};
 use tables::numbers;
 use units::{Duration, Rate};
 
-/// The lanes of a race. Nothing is to be seen of them before the race has started.
+/// The lanes of a race. Nothing is drawn before the race has started.
 pub struct Lanes<'r> {
     race: &'r Race,
-    // Dropped before the group that they are in, which then clears what is left of them.
+    // Dropped before the group of the bars, which then clears the rest.
     lanes: OnceLock<Vec<Lane>>,
     bars: Bars,
 }
@@ -22,12 +22,10 @@ pub struct Lanes<'r> {
 struct Lane {
     name: String,
     bar: ProgressBar,
-    /// What was last told of it.
     latest: Arc<Mutex<Option<Progress>>>,
 }
 
 impl Lanes<'_> {
-    /// The lanes of `race`.
     pub fn new(race: &Race) -> Lanes<'_> {
         Lanes {
             race,
@@ -36,7 +34,7 @@ impl Lanes<'_> {
         }
     }
 
-    /// Says what race it is, and draws the lanes.
+    /// Prints the description of the race, and draws the lanes.
     fn start(&self) -> Vec<Lane> {
         let race = self.race;
         let what = match &race.payload {
@@ -74,7 +72,7 @@ impl Lanes<'_> {
         lanes.collect()
     }
 
-    /// Shows how far a lane has come.
+    /// Shows the progress of a lane.
     pub fn show(&self, progress: &Progress) {
         let lanes = self.lanes.get_or_init(|| self.start());
         let Some(lane) = lanes.get(progress.flow) else {
@@ -98,7 +96,7 @@ impl Lanes<'_> {
 }
 
 /// `18.6 Mbit/s`, `RTT 41.2 ms`, `4 s left`, `ProbeBW`; at the end `18.6 Mbit/s`, `done in 3.62 s`, or `cut off after
-/// 3.62 s` if not all has arrived.
+/// 3.62 s` if the transfer is incomplete.
 fn parts(progress: &Progress) -> Vec<String> {
     let rate = format!("{:>11}", human::rate(progress.rate));
     if progress.is_done {
@@ -128,7 +126,7 @@ fn line(progress: &Progress) -> String {
     parts(progress).join("  ")
 }
 
-/// How long the rest takes at the present rate.
+/// The time for the rest at the present rate.
 fn time_left(progress: &Progress) -> Option<Duration> {
     let rest = progress.total? - progress.delivered;
     (progress.rate > Rate::ZERO).then(|| progress.rate.time_for(rest))
@@ -162,7 +160,7 @@ mod tests {
             line,
             "18.6 Mbit/s  RTT 41.2 ms   4 s left  CongestionAvoidance"
         );
-        // Before it: "cubic #2", a space, the bar, " 100%" and two spaces.
+        // The text before it: "cubic #2", a space, the bar, " 100%" and two spaces.
         let rest = 8 + 1 + 5 + 2;
         assert!(line.len() + rest + 8 <= 80, "{line}");
     }

@@ -1,4 +1,4 @@
-//! What people see while they wait, and what they get.
+//! Output for people during and after work.
 
 pub mod connections;
 pub mod groups;

@@ -1,17 +1,17 @@
-//! How long the threads of this program have run, and how long they have waited for a processor.
+//! The running and waiting times of this program's threads.
 
 use std::collections::HashMap;
 use std::fs;
 
 use units::Duration;
 
-/// A thread that ran or waited for a processor for this share of the time had time for nothing else.
-const FULL: f64 = 0.9;
+/// The share of time, running or waiting for a processor, above which a thread is saturated.
+const SATURATED_SHARE: f64 = 0.9;
 
-/// A shorter time says nothing.
-const SHORTEST: Duration = Duration::from_millis(100);
+/// The shortest time for which shares are meaningful.
+const MIN_SPAN: Duration = Duration::from_millis(100);
 
-/// What each thread has used until now.
+/// The times of each thread until now.
 pub struct Usage(HashMap<String, Thread>);
 
 /// The time of one thread, in nanoseconds.
@@ -21,7 +21,7 @@ struct Thread {
     waited: u64,
 }
 
-/// What a thread used of some time, as shares of it.
+/// The shares of a span that a thread used.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
 pub struct Share {
     /// The share of the time in which it ran.
@@ -31,7 +31,7 @@ pub struct Share {
 }
 
 impl Usage {
-    /// Until now. Empty where the system does not tell.
+    /// The times until now. Empty if the system does not report them.
     pub fn now() -> Usage {
         let tasks = fs::read_dir("/proc/self/task").into_iter().flatten();
         let threads = tasks.flatten().filter_map(|task| {
@@ -43,7 +43,7 @@ impl Usage {
         Usage(threads.collect())
     }
 
-    /// The thread that was busiest since then, if that was `span` ago.
+    /// The busiest thread since then, which was `span` ago.
     pub fn busiest(&self, span: Duration) -> Option<Share> {
         let share = |nanos: u64| nanos as f64 / span.as_nanos() as f64;
         let threads = Usage::now().0;
@@ -54,7 +54,7 @@ impl Usage {
                 waited: share(now.waited.saturating_sub(before.waited)),
             }
         });
-        let threads = threads.filter(|_| span >= SHORTEST);
+        let threads = threads.filter(|_| span >= MIN_SPAN);
         threads.max_by(|a, b| a.busy().total_cmp(&b.busy()))
     }
 }
@@ -64,9 +64,9 @@ impl Share {
         self.ran + self.waited
     }
 
-    /// Whether the thread had time for nothing else.
+    /// True if the thread is saturated.
     pub fn is_full(&self) -> bool {
-        self.busy() >= FULL
+        self.busy() >= SATURATED_SHARE
     }
 }
 

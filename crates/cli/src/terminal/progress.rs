@@ -1,4 +1,4 @@
-//! How a file transfer goes: a bar on a terminal, plain lines elsewhere.
+//! The progress of a file transfer: a bar on a terminal, plain lines elsewhere.
 
 use std::fmt::Display;
 use std::path::Path;
@@ -20,39 +20,39 @@ use units::{Bytes, Duration, Rate};
 
 use crate::terminal::processor::{Share, Usage};
 
-/// Without a bar, a line is said at each so many percent.
+/// The interval of lines in percent, if there is no bar.
 const STEP_PERCENT: u64 = 10;
 
-/// Up to so many files are named one by one, with their hashes.
+/// The most files that are listed one by one, with their hashes.
 const FILES_NAMED: usize = 5;
 
-/// Follows one transfer, through as many connections as it takes.
+/// The progress of one transfer over any number of connections.
 pub struct Progress {
-    // Its bar is dropped before the group that it is in, which then clears what is left of it.
+    // The bar is dropped before its group, which then clears the rest.
     attempt: Mutex<Option<Attempt>>,
     bars: Bars,
     flow: Arc<Flow>,
-    /// Whether only errors are said.
+    /// Only errors are printed.
     is_quiet: bool,
-    /// Whether the end is told as JSON on stdout.
+    /// The result is printed as JSON on stdout.
     is_json: bool,
-    /// Whether a bar can be seen.
+    /// The bar is visible.
     has_bar: bool,
     notes: Mutex<Notes>,
 }
 
-/// What a program hears of a transfer at its end.
+/// Data for the JSON result.
 #[derive(Default)]
 struct Notes {
     skipped: Vec<Named>,
     renamed: Vec<Named>,
-    /// The sender's connection, and the bytes that earlier ones have sent again.
+    /// The sender's connection, and the bytes that earlier connections have retransmitted.
     connection: Option<Connection>,
     resent: u64,
 }
 
 impl Notes {
-    /// Counts what the latest connection has sent again, and lets go of it.
+    /// Adds the retransmissions of the latest connection, and drops it.
     fn settle(&mut self) {
         if let Some(connection) = self.connection.take() {
             self.resent += connection.path_stats().lost_bytes;
@@ -60,7 +60,7 @@ impl Notes {
     }
 }
 
-/// A path, and what happens to it.
+/// A path and its result.
 #[derive(Serialize)]
 struct Named {
     path: String,
@@ -92,20 +92,20 @@ struct Attempt {
     bar: ProgressBar,
     usage: Usage,
     directories: u64,
-    /// Bytes to transfer, verified ones included and holes not.
+    /// Bytes to transfer, including verified ones but not holes.
     total: u64,
-    /// Bytes that earlier attempts had brought.
+    /// Bytes from earlier attempts.
     resumed: u64,
     /// The files and directories that are complete.
     complete: u64,
-    /// The next percentage that is worth a line.
+    /// The next percentage at which a line is printed.
     next_step: u64,
-    /// When the latest file was complete: what comes after the last one is the two sides taking leave.
+    /// The time at which the latest file was complete. After the last one, the two sides only close the connection.
     latest: Option<Instant>,
 }
 
 impl Progress {
-    /// Nothing has happened yet. `is_quiet`: only errors are said; `is_json`: the end is told as JSON on stdout.
+    /// A new transfer. `is_quiet`: only errors are printed; `is_json`: the result is printed as JSON on stdout.
     pub fn new(is_quiet: bool, is_json: bool) -> Progress {
         Progress {
             attempt: Mutex::default(),
@@ -118,12 +118,12 @@ impl Progress {
         }
     }
 
-    /// What watches the connection's packets for the bar; only a sender has something to watch.
+    /// The observer of the connection's packets for the bar; only a sender has data to observe.
     pub fn observer(&self) -> Arc<dyn Observer> {
         self.flow.clone()
     }
 
-    /// The sender's connection, whose losses count.
+    /// The sender's connection, whose losses are counted.
     pub fn count_losses(&self, event: &Event<'_>) {
         if let Event::Connected(connection) = event {
             let mut notes = lock(&self.notes);
@@ -132,7 +132,7 @@ impl Progress {
         }
     }
 
-    /// What [`transfer`] tells.
+    /// Handles an event of [`transfer`].
     pub fn on_event(&self, event: &Event<'_>) {
         match event {
             Event::Connected(_) => self.say("connected"),
@@ -144,7 +144,7 @@ impl Progress {
                     to: None,
                 });
             }
-            // Part of the error that follows.
+            // The following error repeats it.
             Event::Unsendable { path, why } => {
                 self.bars
                     .say(format_args!("cannot send {}: {why}", shown(path)));
@@ -169,7 +169,7 @@ impl Progress {
                 }
             }
             Event::Received(files) => {
-                // Whoever reads stdout no longer reads that of the next transfer either.
+                // A closed stdout does not get the next transfer's result either.
                 let _ = self.conclude("received", files);
                 self.say("waiting for the next transfer");
             }
@@ -201,7 +201,7 @@ impl Progress {
         }
     }
 
-    /// Says what was transferred, after its last event. `verb` is what was done: `sent`, `received`.
+    /// Prints the result after the last event. `verb` is `sent` or `received`.
     pub fn conclude(&self, verb: &str, files: &[Transferred]) -> Result<(), Failure> {
         let attempt = self.attempt().take();
         let mut notes = std::mem::take(&mut *lock(&self.notes));
@@ -216,7 +216,7 @@ impl Progress {
         let span = Duration::from(end.duration_since(attempt.began));
         let bytes = Bytes::new(attempt.total) - Bytes::new(attempt.resumed);
         let rate = Rate::from_transfer(bytes, span);
-        // What an earlier attempt had brought took no time.
+        // Bytes from an earlier attempt took no time.
         self.say(match bytes {
             Bytes::ZERO if attempt.resumed > 0 => "nothing was missing".to_owned(),
             Bytes::ZERO => format!("0 B in {}", human::duration(span)),
@@ -255,7 +255,7 @@ impl Progress {
         })
     }
 
-    /// Names the files, if they are few.
+    /// Lists the files, if they are few.
     fn name(&self, verb: &str, files: &[Transferred]) {
         if files.len() > FILES_NAMED {
             let bytes = Bytes::new(total(files));
@@ -298,7 +298,7 @@ impl Progress {
             ProgressBar::hidden()
         };
         bar.set_position(resumed);
-        // What was there already says nothing about how fast the rest will come.
+        // Bytes from earlier attempts must not count in the estimate of the remaining time.
         bar.reset_eta();
         *self.attempt() = Some(Attempt {
             began: Instant::now(),
@@ -337,12 +337,12 @@ impl Progress {
     }
 }
 
-/// A path on a line of its own: its name may have line ends.
+/// The path for one line: its name may contain line ends.
 fn shown(path: &Path) -> String {
     output::word(&path.display().to_string())
 }
 
-/// The sizes of all files. Holes may make them as large as a sender likes.
+/// The sizes of all files. Holes allow a sender to make them arbitrarily large.
 fn total(files: &[Transferred]) -> u64 {
     let sizes = files.iter().map(|file| file.size);
     sizes.fold(0, u64::saturating_add)

@@ -1,4 +1,4 @@
-//! What a relay has done, when it has ended.
+//! The report at the end of a relay.
 
 use std::time::Duration;
 
@@ -10,8 +10,8 @@ use units::Bytes;
 
 use crate::terminal::relay_status::{dropped, lost};
 
-/// All of it in one line.
-pub fn told(counters: &RelayCounters, span: Duration) -> String {
+/// The summary in one line.
+pub fn summary(counters: &RelayCounters, span: Duration) -> String {
     let direction = |one: &DirectionCounters| {
         let packets = count(one.delivered_packets, "packet");
         format!(
@@ -30,7 +30,7 @@ pub fn told(counters: &RelayCounters, span: Duration) -> String {
     )
 }
 
-/// The counters for people: one line a counter, forward and reverse side by side. What never happened is left out.
+/// The counters as a table: one line for each, forward and reverse side by side. Counters at zero are left out.
 pub fn table(counters: &RelayCounters) -> String {
     let RelayCounters {
         forward, reverse, ..
@@ -89,14 +89,14 @@ fn rows(direction: &DirectionCounters) -> [(&'static str, u64); 19] {
     ]
 }
 
-/// What makes the relay another path than the one asked for: this machine's own delay and loss.
+/// A warning about this machine's own delay and loss, which make the relay differ from the requested path.
 pub fn warning(counters: &RelayCounters) -> Option<String> {
     let directions = [&counters.forward, &counters.reverse];
     let sum = |count: fn(&DirectionCounters) -> u64| directions.into_iter().map(count).sum::<u64>();
     let late = sum(|direction| direction.late_packets);
     let delivered = sum(|direction| direction.delivered_packets);
     let mut faults = Vec::new();
-    // Less is not seen in any percentile that people look at.
+    // Fewer do not affect the common percentiles.
     if late * 100 > delivered {
         faults.push(format!(
             "{late} of {delivered} packets left more than 1 ms late"
@@ -194,7 +194,7 @@ mod tests {
         counters.reverse.random_losses = 1;
         counters.clients_seen = 2;
         assert_eq!(
-            told(&counters, Duration::from_millis(14_200)),
+            summary(&counters, Duration::from_millis(14_200)),
             "relayed 1 packet (1.23 kB) forward and 3542 packets (808 kB) back in 14.2 s, 4 dropped, 33 lost, 2 clients"
         );
     }

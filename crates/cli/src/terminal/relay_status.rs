@@ -1,4 +1,4 @@
-//! How a relay is doing, on a terminal.
+//! The status of a relay, on a terminal.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -11,19 +11,19 @@ use tables::numbers;
 use tables::numbers::count;
 use units::{Bytes, Rate};
 
-/// The present rate is that of this span.
-const SPAN: Duration = Duration::from_secs(1);
+/// The span of the present rate.
+const RATE_SPAN: Duration = Duration::from_secs(1);
 
-/// Two lines that are drawn anew whenever they are told to.
+/// Two lines that are redrawn on request.
 pub struct RelayStatus {
-    // Dropped before the group that they are in, which then clears what is left of them.
+    // Dropped before the group of the lines, which then clears the rest.
     lines: [ProgressBar; 2],
     seen: VecDeque<(Instant, [u64; 2])>,
     bars: Bars,
 }
 
 impl RelayStatus {
-    /// The lines; they show nothing yet.
+    /// The lines, still empty.
     pub fn new() -> RelayStatus {
         let bars = Bars::default();
         RelayStatus {
@@ -33,7 +33,7 @@ impl RelayStatus {
         }
     }
 
-    /// Shows how things stand.
+    /// Shows the present state.
     pub fn show(&mut self, relay: &Relay, now: Instant) {
         if !Bars::are_visible() {
             return;
@@ -41,7 +41,12 @@ impl RelayStatus {
         let counters = relay.counters();
         let bytes = [counters.forward, counters.reverse].map(|one| one.delivered_bytes);
         self.seen.push_back((now, bytes));
-        while self.seen.len() > 2 && self.seen.get(1).is_some_and(|(at, _)| now - *at >= SPAN) {
+        while self.seen.len() > 2
+            && self
+                .seen
+                .get(1)
+                .is_some_and(|(at, _)| now - *at >= RATE_SPAN)
+        {
             self.seen.pop_front();
         }
         let (since, before) = self.seen.front().copied().unwrap_or((now, bytes));
@@ -58,13 +63,12 @@ impl RelayStatus {
         }
     }
 
-    /// Takes the lines away.
     pub fn clear(self) {
         drop(self.bars);
     }
 }
 
-/// What there is to say, in less than 80 columns as long as numbers are not very large.
+/// The text of the lines, below 80 columns unless numbers are very large.
 fn lines(counters: &RelayCounters, queued: Queued, rates: [Rate; 2]) -> [String; 2] {
     let direction = |name: &str, one: &DirectionCounters, rate| {
         let (packets, bytes) = (one.delivered_packets, Bytes::new(one.delivered_bytes));
@@ -92,8 +96,8 @@ fn lines(counters: &RelayCounters, queued: Queued, rates: [Rate; 2]) -> [String;
     ]
 }
 
-/// The packets that were dropped, in both directions: by a full buffer, a queue discipline, a policer, an MTU, or the relay
-/// itself.
+/// The packets that were dropped, in both directions: by a full buffer, a queue discipline, a policer, an MTU, or the
+/// relay itself.
 pub fn dropped(counters: &RelayCounters) -> u64 {
     let by_path =
         |one: &DirectionCounters| one.buffer_drops + one.policer_drops + one.too_big_packets;

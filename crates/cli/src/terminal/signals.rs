@@ -1,4 +1,4 @@
-//! Signals that are for a command that we run.
+//! Signals for a command that this program runs.
 
 use std::fs;
 
@@ -9,15 +9,15 @@ use signal_hook::iterator::SignalsInfo;
 use signal_hook::iterator::exfiltrator::WithOrigin;
 use signal_hook::low_level::siginfo::Cause;
 
-/// The signals that would end this process. While they are listened to, they do not.
+/// The signals that end a process. While this value exists, they do not end this one.
 pub struct Signals {
     signals: SignalsInfo<WithOrigin>,
     pending: Vec<Signal>,
 }
 
 impl Signals {
-    /// Listens from now on; not to SIGHUP if whoever started us had it ignored, as nohup(1) does. Then the command
-    /// ignores it too.
+    /// Listens from now on; not to SIGHUP if it was ignored at the start, as by nohup(1). Then the command ignores it
+    /// too.
     pub fn listen() -> Result<Signals, Failure> {
         let mut wanted = vec![SIGINT, SIGTERM, SIGQUIT];
         if !is_ignored(SIGHUP) {
@@ -32,7 +32,7 @@ impl Signals {
         })
     }
 
-    /// One that has come and has not been asked for.
+    /// The next signal that has arrived, if there is one.
     pub fn next(&mut self) -> Option<Signal> {
         if self.pending.is_empty() {
             let came = self.signals.pending().map(|origin| Signal {
@@ -46,7 +46,7 @@ impl Signals {
     }
 }
 
-/// Whether this process ignores the signal (proc_pid_status(5)).
+/// True if this process ignores the signal (proc_pid_status(5)).
 pub fn is_ignored(signal: i32) -> bool {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status

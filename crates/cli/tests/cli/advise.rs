@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::support::{Running, fullpipe, refused};
 
-/// What takes little time.
+/// Options for a short run.
 const SHORT: [&str; 6] = ["advise", "--paths", "4", "--duration", "20s", "--quiet"];
 
 fn short<'a>(options: &[&'a str]) -> Vec<&'a str> {
@@ -65,7 +65,7 @@ fn what_is_the_same_has_no_clear_difference() {
     let candidate = &one["paths"][0]["candidates"]["cubic"];
     assert_eq!(candidate["beside_cubic"]["neighbour_goodput"], 1.0);
     assert_eq!(candidate["beside_cubic"]["neighbour_rtt_p95"], 1.0);
-    // CUBIC does what `fair` asks for: it is what others are measured by.
+    // CUBIC meets `fair` by definition: it is the reference for the other controllers.
     let itself = &candidate["beside_itself"];
     assert_eq!(itself["jain"], itself["cubic_jain"]);
     let fair = &one["goals"][2];
@@ -76,7 +76,7 @@ fn what_is_the_same_has_no_clear_difference() {
     assert_eq!(fair["met_on"], 4);
 }
 
-/// What people read of an advice for a path of 4 Mbit/s and 20 ms.
+/// The advice as text for a path of 4 Mbit/s and 20 ms.
 fn told(options: &[&str]) -> String {
     let path = ["advise", "--quiet", "--rate", "4mbit", "--rtt", "20ms"];
     let output = fullpipe(path.iter().chain(options).copied())
@@ -104,7 +104,7 @@ fn the_headline_says_whom_it_costs_and_short_runs_are_not_sure() {
         headline.contains("a CUBIC neighbour loses goodput"),
         "{long}"
     );
-    // The numbers stand once, with what they are.
+    // The numbers appear once, with their meaning.
     assert!(!headline.contains("times the goodput"), "{long}");
     let harm = long
         .lines()

@@ -1,5 +1,5 @@
-//! `fullpipe recv` on file systems that take two names for one. They are made with FUSE; where that cannot be, the tests say so
-//! and are over.
+//! `fullpipe recv` on file systems that treat two names as one. They are made with FUSE; where that is impossible, the
+//! tests are skipped.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -13,10 +13,10 @@ use crate::support::Running;
 
 const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fuse/folding.py");
 
-/// The system's Python is the one that has the system's packages.
+/// The system's Python has the system's packages.
 const PYTHONS: [&str; 2] = ["python3", "/usr/bin/python3"];
 
-/// A mounted file system. Dropped, it is unmounted.
+/// A mounted file system, which is unmounted when it is dropped.
 struct Mounted {
     process: Child,
     mount: PathBuf,
@@ -24,7 +24,7 @@ struct Mounted {
 }
 
 impl Mounted {
-    /// An empty file system that takes names for one as `kind` says; nothing if it cannot be mounted here.
+    /// Mounts an empty file system that treats names as one according to `kind`; `None` if it cannot be mounted here.
     fn new(kind: &str) -> Option<Mounted> {
         let has_fuse = |python: &&str| {
             let mut command = Command::new(python);
@@ -61,7 +61,7 @@ impl Mounted {
         })
     }
 
-    /// The names in it and their contents, sorted, without the state of transfers.
+    /// The names and their contents, sorted, without the state of transfers.
     fn contents(&self) -> Vec<(String, String)> {
         let entries = fs::read_dir(&self.mount).expect("there");
         let paths = entries.map(|entry| entry.expect("readable").path());
@@ -90,7 +90,8 @@ impl Drop for Mounted {
     }
 }
 
-/// Sends `names` from `from` to a receiver with these options at `out`: the sender's exit code, and what both sides say.
+/// Sends `names` from `from` to a receiver with these options at `out`. Returns the sender's exit code, and the output
+/// of both sides.
 fn transfer(
     from: &Path,
     names: &[&str],
@@ -113,7 +114,7 @@ fn transfer(
     (status.code().expect("an exit code"), said)
 }
 
-/// Two names that are one for a kind of file system, and a third one that is the same, too.
+/// Kinds of file systems, each with three names that it treats as one.
 const ONE: [(&str, [&str; 3]); 2] = [
     ("case", ["README", "Readme", "readme"]),
     ("unicode", ["é\u{323}", "e\u{323}\u{301}", "ẹ\u{301}"]),

@@ -23,7 +23,7 @@ fn captured() -> tempfile::TempDir {
     directory
 }
 
-/// What the command prints on stdout and on stderr in this directory.
+/// The command's stdout and stderr in this directory.
 fn told(directory: &Path, arguments: &[&str]) -> (String, String) {
     let mut command = fullpipe(arguments.iter().copied());
     let output = command.current_dir(directory).output().expect("runs");
@@ -68,7 +68,7 @@ fn a_capture_is_enough_for_advice() {
         assert!(page.contains(part), "{part}");
     }
     assert_eq!(page.matches("<table").count(), 2);
-    // It is the advice that the two commands give.
+    // The advice is the same as that of the two commands.
     let ranges = ["trace", capture, "--ranges", "path.toml", "--quiet"];
     told(directory.path(), &ranges);
     let (advice, _) = told(
@@ -126,7 +126,7 @@ fn what_a_capture_cannot_say_is_told_with_what_to_capture() {
             "for 10 s or more: tcpdump -s 128 -w again.pcap host ",
         ],
     );
-    // Other commands know a capture, compressed or not.
+    // Other commands recognise a capture, compressed or not.
     let bytes = fs::read(capture).expect("there");
     let packed = directory.path().join("packed.gz");
     fs::write(&packed, [&[0x1f, 0x8b, 8, 0], &bytes[..]].concat()).expect("written");

@@ -1,4 +1,4 @@
-//! `fullpipe doctor`: of this machine, whatever that is.
+//! `fullpipe doctor`, on any machine.
 
 use serde_json::Value;
 
@@ -37,7 +37,7 @@ fn each_part_is_told_with_the_fix_for_what_it_lacks() {
             "{one}"
         );
     }
-    // The simulator needs nothing of a machine.
+    // The simulator works on every machine.
     assert_eq!(named("engine sim")["state"], "ok");
     let is_broken = |one: &&Value| one["needs_privilege"] == false && one["state"] == "lacking";
     let works = findings.iter().filter(is_broken).count() == 0;

@@ -9,9 +9,9 @@ use std::time::Duration;
 use rustix::process::Signal;
 use serde_json::Value;
 
-use crate::support::{PATIENCE, Running, refused};
+use crate::support::{Running, TEST_TIMEOUT, refused};
 
-/// A server that sends every datagram back; gives its address.
+/// Starts a server that echoes every datagram. Returns its address.
 fn echo() -> SocketAddr {
     let socket = UdpSocket::bind("127.0.0.1:0").expect("a free port");
     let address = socket.local_addr().expect("bound");
@@ -24,7 +24,7 @@ fn echo() -> SocketAddr {
     address
 }
 
-/// Starts a relay to `to`; gives it and the address that it listens on.
+/// Starts a relay to `to`. Returns it and the address that it listens on.
 fn relay(to: SocketAddr, options: &[&str]) -> (Running, SocketAddr) {
     let to = to.to_string();
     let arguments = ["emulate", "--listen", "127.0.0.1:0", "--to", &to];
@@ -36,11 +36,13 @@ fn relay(to: SocketAddr, options: &[&str]) -> (Running, SocketAddr) {
 
 fn client() -> UdpSocket {
     let socket = UdpSocket::bind("127.0.0.1:0").expect("a free port");
-    socket.set_read_timeout(Some(PATIENCE)).expect("a timeout");
+    socket
+        .set_read_timeout(Some(TEST_TIMEOUT))
+        .expect("a timeout");
     socket
 }
 
-/// Waits for a datagram, whatever signals other tests' children cause meanwhile.
+/// Waits for a datagram, despite signals from other tests' children.
 fn receive(socket: &UdpSocket, buffer: &mut [u8]) -> (usize, SocketAddr) {
     loop {
         match socket.recv_from(buffer) {
@@ -85,7 +87,7 @@ fn losses_are_counted_and_sigterm_ends_it_too() {
     for _ in 0..100 {
         client.send_to(b"perhaps", address).expect("sent");
     }
-    // Whatever was sent before an answered datagram has been read by the relay.
+    // The relay has read every datagram that was sent before an answered one.
     let retry = Some(Duration::from_millis(200));
     client.set_read_timeout(retry).expect("a timeout");
     let mut sent = 100;
@@ -130,14 +132,14 @@ fn a_reader_that_has_gone_is_no_failure() {
 fn a_bottleneck_without_a_buffer_gets_one_and_says_so() {
     let server = UdpSocket::bind("127.0.0.1:0").expect("a free port");
     let to = server.local_addr().expect("bound");
-    // At 8 kbit/s nothing leaves the queue meanwhile that would matter.
+    // At 8 kbit/s hardly anything leaves the queue meanwhile.
     let (mut relay, address) = relay(to, &["--rate", "8kbit", "--json"]);
     let said = relay.stderr_line_with("without --buffer");
     assert_eq!(said, "without --buffer, the buffer is 1.5mb");
     let client = client();
     for _ in 0..100 {
         client.send_to(&[0; 60_000], address).expect("sent");
-        // Not faster than it is read.
+        // Sends no faster than the relay reads.
         thread::sleep(Duration::from_millis(1));
     }
     relay.signal(Signal::INT);

@@ -1,4 +1,4 @@
-//! That commands end when they are told to, by Ctrl-C or by the system, whatever they read or do.
+//! Commands end on Ctrl-C or on the system's signal, whatever they read or do.
 
 use std::collections::BTreeSet;
 use std::fs::{self, OpenOptions};
@@ -13,33 +13,33 @@ use rustix::process::Signal;
 
 use crate::support::{Running, fullpipe};
 
-/// On an idle machine, a command ends within a second of the signal. On a busy one, this is a guard against one that does not end.
-const PROMPT: Duration = Duration::from_secs(20);
+/// The timeout for the end of a command. On an idle machine, it ends within a second of the signal.
+const END_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// How a command is kept busy, and how it is known to be.
+/// The way to keep a command busy, and to know that it is.
 #[allow(dead_code, reason = "no program has commands of every kind")]
 pub enum Busy {
-    /// It reads a named pipe, to which nobody writes.
+    /// It reads a named pipe without a writer.
     Pipe,
-    /// It is at work once it has said this on stderr.
+    /// It is at work once it has printed this on stderr.
     Says(&'static str),
     /// It begins at once.
     Soon,
     /// It refuses the named pipe, or has nothing to wait for, and ends by itself.
     Never,
-    /// It changes the machine, and ends by itself; so it is only named here.
+    /// It changes the machine, so it is not run.
     Unasked,
 }
 
 use Busy::{Never, Pipe, Says, Soon, Unasked};
 
-/// The commands that help names, and those within them. A command that has commands counts if it is one by itself, too.
+/// The commands in the help, and their subcommands. A command with subcommands counts if it also works without one.
 fn in_help(of: &[&str]) -> BTreeSet<String> {
     let arguments = of.iter().copied().chain(["--help"]);
     let output = fullpipe(arguments).output().expect("runs").stdout;
     let text = String::from_utf8(output).expect("text");
-    // Commands come before options, and their descriptions may go on in further lines, which are indented more. Names of
-    // arguments stand in brackets.
+    // Commands come before options. Their descriptions may continue on lines that are indented more. Names of
+    // arguments are in brackets.
     let names = text
         .lines()
         .skip_while(|line| !line.starts_with("Usage:"))
@@ -64,7 +64,7 @@ fn in_help(of: &[&str]) -> BTreeSet<String> {
     found
 }
 
-/// Each command that help names is in one of these tables, and no other.
+/// Each command in the help is in one of these tables, and no other is.
 pub fn none_is_forgotten(commands: &[(&str, &str, Busy)], others: &[(&str, Busy)]) {
     let named = commands.iter().map(|(name, ..)| *name);
     let named = named.chain(others.iter().map(|(name, _)| *name));
@@ -72,7 +72,7 @@ pub fn none_is_forgotten(commands: &[(&str, &str, Busy)], others: &[(&str, Busy)
     assert_eq!(in_help(&[]), named);
 }
 
-/// What the commands read.
+/// A directory with the commands' input.
 fn directory() -> tempfile::TempDir {
     let directory = tempfile::tempdir().expect("a directory");
     let at = |name: &str| directory.path().join(name);
@@ -106,26 +106,26 @@ fn ended(
     let mut writer = None;
     match busy {
         Pipe => {
-            // This waits until somebody reads.
+            // This waits until the pipe is read.
             let opened = OpenOptions::new().write(true).open(directory.join("pipe"));
             writer = Some(opened.expect("a pipe"));
         }
         Says(words) => {
             running.stderr_line_with(words);
         }
-        // Nothing tells when it has begun; whenever the signal comes, it must end.
+        // The start is not visible; whenever the signal comes, the command must end.
         Soon => thread::sleep(Duration::from_millis(300)),
         Never | Unasked => {}
     }
     if !matches!(busy, Never | Unasked) {
         running.signal(signal);
     }
-    let (status, _, stderr) = running.finish_within(PROMPT);
+    let (status, _, stderr) = running.finish_within(END_TIMEOUT);
     drop(writer);
     (status, stderr)
 }
 
-/// Whether whoever started this had Ctrl-C ignored, as shells have it for what they run in the background. A command that does
+/// True if the parent of this process had Ctrl-C ignored, as shells have it for background jobs. A command that does
 /// not listen for it inherits that.
 fn is_ignored(signal: Signal) -> bool {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
@@ -156,7 +156,8 @@ pub fn each_ends(commands: &[(&str, &str, Busy)]) {
                 assert!(status.code().is_some(), "{told}");
                 continue;
             }
-            // By the signal itself; or in order, as shells report that; or as a command that runs until it is told to end.
+            // The signal ends it; or it ends in order, with a shell's code for the signal; or with success, if it runs
+            // until it is told to end.
             let until_told = ["emulate", "probe"].contains(command);
             let is_sound = status.signal() == Some(signal.as_raw())
                 || status.code() == Some(130)

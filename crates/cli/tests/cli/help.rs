@@ -39,7 +39,7 @@ fn without_arguments_the_help_is_shown() {
     let help = fullpipe(["--help"]).output().expect("runs").stdout;
     let output = fullpipe([]).output().expect("runs");
     assert_eq!(output.status.code(), Some(0));
-    // Short or long, it starts the same and lists the same commands.
+    // The short and the long help start alike and list the same commands.
     let text = String::from_utf8(output.stdout).expect("text");
     assert!(
         text.contains("Usage: fullpipe") && text.contains("recv"),

@@ -1,4 +1,4 @@
-//! `fullpipe kernel`, as far as it needs no root.
+//! `fullpipe kernel`, as far as it needs no privileges.
 
 use predicates::str::contains;
 
@@ -36,7 +36,7 @@ fn the_default_is_shown() {
     assert.stdout(expected.expect("this test runs on Linux"));
 }
 
-/// In most builds this is the first thing that is lacking, and in the others all of it may be there.
+/// In most builds this is the first missing requirement. In the others nothing may be missing.
 #[test]
 fn check_says_what_is_lacking() {
     let check = fullpipe(["kernel", "check"]).assert();

@@ -1,4 +1,4 @@
-//! `fullpipe study report` and `fullpipe steer` on the data of a small CDN, of which the truth is known.
+//! `fullpipe study report` and `fullpipe steer` on the data of a small CDN whose true effects are known.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! The `fullpipe` command as its users meet it: arguments in; output, files and exit codes out.
+//! The `fullpipe` command: arguments in; output, files and exit codes out.
 
 mod advise;
 #[path = "../../../report/tests/browser/mod.rs"]

@@ -1,5 +1,5 @@
-//! Every kind of page, in a browser: on a phone, in the dark and on paper. A race's page is that of a run. A study's is tested
-//! where its data can be made, in `rollout`; those of figures and calibrations in `proof`.
+//! Every kind of page, in a browser: on a phone, in the dark and on paper. A race's page is that of a run. A study's is
+//! tested where its data can be made, in `rollout`; those of figures and calibrations in `proof`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -42,7 +42,7 @@ const PAGES: [(&str, &str); 6] = [
     ),
 ];
 
-/// Makes a page; nothing if this machine cannot.
+/// Makes a page; `None` if this machine cannot.
 fn make(directory: &Path, command: &str, page: &str) -> Option<PathBuf> {
     let (status, _, stderr) = Running::start(directory, command.split(' ')).finish();
     if command.starts_with("shell") && status.code() == Some(125) {

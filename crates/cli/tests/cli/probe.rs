@@ -1,4 +1,4 @@
-//! `fullpipe probe`, of small paths and over the loopback interface.
+//! `fullpipe probe`, on small paths and over the loopback interface.
 
 use std::fs;
 use std::path::Path;
@@ -12,12 +12,12 @@ const PATHS: &str = "name = \"small\"\nbytes = \"200kb\"\ninterval = \"1s\"\nrou
                      [path]\nrate = \"20mbit\"\nrtt = \"20ms\"\nbuffer = \"0.5bdp\"\n\
                      [axes]\n\"path.loss\" = [\"0%\", \"1%\"]\n";
 
-/// What the command prints with these options, in a directory with `text` as small.toml.
+/// The command's result with these options, in a directory with `text` as small.toml.
 fn probe(directory: &Path, text: &str, options: &[&str]) -> Value {
     ended(directory, text, options, 0)
 }
 
-/// The same of a command that ends with this exit code.
+/// The same for a command that ends with this exit code.
 fn ended(directory: &Path, text: &str, options: &[&str], code: i32) -> Value {
     fs::write(directory.join("small.toml"), text).expect("written");
     let arguments = ["probe", "small.toml", "--json"].iter().chain(options);
@@ -79,7 +79,7 @@ fn the_table_has_destinations_and_the_distribution() {
     assert!(stderr.contains("every probe: rows/*.parquet"), "{stderr}");
 }
 
-/// Probes a receiver that was started with these options, twice, and ends it.
+/// Probes a receiver with these options twice, and ends it.
 fn over_loopback(options: &[&str], over: &str) {
     let directory = tempfile::tempdir().expect("a directory");
     let serve = ["probe", "--serve", "--listen", "127.0.0.1:0"];
@@ -107,7 +107,7 @@ fn over_loopback(options: &[&str], over: &str) {
     let (status, _, stderr) = receiver.finish();
     assert_eq!(status.code(), Some(0), "{stderr}");
     if over == "tcp" {
-        // Nobody is there any more: rows with reasons, and exit code 1.
+        // The receiver is gone: the rows have reasons, and the exit code is 1.
         let result = ended(directory.path(), &text, &["--rounds", "1"], 1);
         let failed = &result["destinations"][0]["failed"];
         assert_eq!(*failed, serde_json::json!([1, 1]), "{result}");
@@ -142,7 +142,7 @@ fn a_receiver_with_a_token() {
             "name = \"x\"\ncontrollers = [\"cubic\"]\nbytes = \"100kb\"\ninterval = \"50ms\"\n{lines}\n"
         )
     };
-    // The address is the loopback interface's, and the token is required nevertheless.
+    // The token is required even at the loopback interface's address.
     for (lines, probes) in [(&destination[..3], 0), (&destination[..], 2)] {
         let code = i32::from(probes == 0);
         let result = ended(directory.path(), &text(lines), &["--rounds", "2"], code);
@@ -158,7 +158,7 @@ fn a_receiver_with_a_token() {
         let kept = row.windows(32).any(|part| part == secret.trim().as_bytes());
         assert!(!kept, "the token is in a file of rows");
     }
-    // From the environment, too.
+    // The token may come from the environment.
     fs::write(directory.path().join("env.toml"), text(&destination[..3])).expect("written");
     let mut command = fullpipe(["probe", "env.toml", "--rounds", "1", "--json"]);
     command.env("FULLPIPE_PROBE_TOKEN", secret.trim());
@@ -280,7 +280,7 @@ fn what_makes_no_sense_is_one_line() {
         2,
         &["--out", "not rounds of probes"],
     );
-    // The probe's own file is no picture, and stays as it is.
+    // The probe's own file is not a picture, and is not replaced.
     let picture = ["probe", name, "--picture", name];
     refused(picture, 2, &["--picture", "is no Fullpipe picture"]);
     let token = directory.path().join("token");

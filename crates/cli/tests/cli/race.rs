@@ -155,7 +155,7 @@ fn a_transfer_that_was_cut_off_is_not_said_to_be_done() {
     ];
     let (status, stdout, stderr) = Running::start(directory.path(), race).finish();
     assert_eq!(status.code(), Some(0), "{stderr}");
-    // Counted from a flow's start, which is late on a busy machine.
+    // Times count from a flow's start, which is late on a busy machine.
     assert!(stdout.contains("> 0."), "{stdout}");
     assert!(
         stderr.contains("bbr1: ") && stderr.contains("cut off after 300 ms"),

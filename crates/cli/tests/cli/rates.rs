@@ -7,7 +7,7 @@ use crate::support::{fullpipe, refused};
 /// A second of 12 Mbit/s, an outage of two, and a second of 24 Mbit/s.
 const TABLE: &str = "Time (s),note,DL_bitrate\n10,a,12000\n11,b,0\n13,c,24000\n14,d,24000\n15,e,\n";
 
-/// What the command prints on stdout and on stderr, given this on stdin.
+/// The command's stdout and stderr for this stdin.
 fn told(arguments: &[&str], stdin: &str) -> (String, String) {
     let mut command = fullpipe([&["rates", "-"], arguments].concat());
     let output = command.write_stdin(stdin).output().expect("runs");
@@ -59,7 +59,7 @@ fn a_file_is_written_whole_or_not_at_all() {
     assert_eq!(output.stdout, b"");
     let written = fs::read_to_string(&out).expect("written");
     assert_eq!(written.lines().count(), 5_000);
-    // A scenario takes it, as it takes the table.
+    // A scenario accepts it like the table.
     for trace in [&out, &table] {
         let toml = format!(
             "name = \"x\"\nduration = \"2s\"\npath = {{ trace = \"{trace}\", rtt = \"9ms\" }}\n[[flow]]\ncontroller = \"bbr1\"\n"

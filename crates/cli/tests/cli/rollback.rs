@@ -31,7 +31,7 @@ fn a_rollback_puts_the_policy_before_into_the_file() {
         fs::read_dir(directory.path()).expect("a directory").count(),
         2
     );
-    // What was never in force is kept.
+    // A policy that was never in force is kept.
     let never = "cgroup = \"no/such/group\"\nrule = 7";
     fs::write(&policy, never).expect("a policy");
     let done = fullpipe(rollback).assert().success();
@@ -40,7 +40,7 @@ fn a_rollback_puts_the_policy_before_into_the_file() {
         fs::read_to_string(path("policy-2.toml")).expect("it is kept"),
         never
     );
-    // What the journal has is not.
+    // A policy in the journal is not.
     fullpipe(rollback).assert().success();
     assert!(!Path::new(&path("policy-3.toml")).exists());
     let other = line("began", POLICY) + &line("began", &next.replace("no/such", "other"));
@@ -54,17 +54,18 @@ fn line(what: &str, policy: &str) -> String {
     format!("{line}\n")
 }
 
-/// Lets nobody else write to a file, whatever the umask.
+/// Makes a file writable only for its owner, whatever the umask.
 fn own(path: &str) {
     fs::set_permissions(path, fs::Permissions::from_mode(0o600)).expect("a mode");
 }
 
-/// A rollback of this policy, by this journal.
+/// The arguments of a rollback of this policy by this journal.
 fn rollback<'a>(policy: &'a str, journal: &'a str) -> [&'a str; 5] {
     ["steer", "rollback", policy, "--journal", journal]
 }
 
-/// A rollback writes as root: what it does not understand, or others could have laid there, it leaves alone.
+/// A rollback writes as root. It leaves files alone that it does not understand, or that other users could have
+/// created.
 #[test]
 fn a_rollback_overwrites_nothing_but_the_policy() {
     let directory = tempfile::tempdir().expect("a directory");
@@ -115,7 +116,7 @@ fn a_rollback_overwrites_nothing_but_the_policy() {
     };
     set(0o777);
     refused(&link, &[&link, "symbolic link", "every user"]);
-    // Root's copy or policy could be led elsewhere while it is written.
+    // Another user could redirect root's copy or policy while it is written.
     if fs::metadata("/proc/self").is_ok_and(|own| own.uid() == 0) {
         refused(
             &policy,
@@ -132,7 +133,7 @@ fn a_rollback_overwrites_nothing_but_the_policy() {
     set(0o700);
     fullpipe(rollback(&link, &journal)).assert().success();
     assert_eq!(fs::read_to_string(&policy).expect("a policy"), POLICY);
-    // Each copy has a name of its own, and the mode of what it is of.
+    // Each copy has a name of its own, and the mode of the original.
     for number in 2..5 {
         let text = format!("{POLICY}# {number}\n");
         fs::write(&policy, &text).expect("a policy");
@@ -155,7 +156,7 @@ fn a_rollback_overwrites_nothing_but_the_policy() {
     refused(&policy, &["--journal", "another user (65534)"]);
 }
 
-/// The journal names the file, so whatever happened to it, it is the one to restore.
+/// The journal names the file, so that is the one to restore, whatever has happened to it.
 #[test]
 fn a_rollback_restores_a_file_that_is_broken_or_gone() {
     let directory = tempfile::tempdir().expect("a directory");

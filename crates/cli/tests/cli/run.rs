@@ -22,7 +22,7 @@ fn scenario() -> (tempfile::TempDir, String) {
     (directory, file)
 }
 
-/// The summary that these arguments print.
+/// The summary that the command prints with these arguments.
 fn summary<'a>(arguments: impl IntoIterator<Item = &'a str>) -> Value {
     let arguments = ["run", "--json", "--quiet"].into_iter().chain(arguments);
     let output = fullpipe(arguments).output().expect("runs");

@@ -1,4 +1,4 @@
-//! `fullpipe shell`: commands behind a path. Where the machine does not let us make one, the tests say so and are over.
+//! `fullpipe shell`: commands behind a path. Where the machine does not allow one, the tests are skipped.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -10,9 +10,9 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
-use crate::support::{PATIENCE, Running, fullpipe, refused};
+use crate::support::{Running, TEST_TIMEOUT, fullpipe, refused};
 
-/// How a command behind a path ended.
+/// The end of a command behind a path.
 struct Ended {
     code: i32,
     stdout: String,
@@ -33,7 +33,7 @@ fn shell(options: &[&str], command: &[&str]) -> Ended {
     }
 }
 
-/// Whether commands can be run behind a path here. If not, it is said where nobody captures it.
+/// True if commands can run behind a path here. If not, a message goes to the uncaptured stderr.
 fn is_possible() -> bool {
     let tried = shell(&["--quiet"], &["true"]);
     if tried.code == 125 {
@@ -42,7 +42,7 @@ fn is_possible() -> bool {
     tried.code != 125
 }
 
-/// Runs the command; its summary too.
+/// Runs the command. Returns its summary, too.
 fn summary(options: &[&str], command: &[&str]) -> (Ended, Value) {
     let directory = tempfile::tempdir().expect("a directory");
     let file = directory.path().join("summary.json");
@@ -76,7 +76,7 @@ fn stdout_and_arguments_are_the_commands() {
     }
     let options = ["--rate", "10mbit", "--serve", "echo served; exec sleep 60"];
     let script = "printf '%s|' \"$@\"";
-    // It listens nowhere, which is said, and holds nothing up for long.
+    // The server listens nowhere, which is reported and causes only a short delay.
     let ended = shell(&options, &["sh", "-c", script, "sh", "a b", "--rate", ""]);
     assert_eq!(ended.stdout, "a b|--rate||", "{}", ended.stderr);
     assert!(ended.stderr.contains("served\n"), "{}", ended.stderr);
@@ -109,7 +109,7 @@ fn a_command_finds_the_far_side_and_nothing_else() {
     assert_eq!(devices, BTreeSet::from(["lo", "path0"]));
 }
 
-/// Ten datagrams to the far side's discard port, and so ten answers: nobody is there.
+/// Sends ten datagrams to the far side's discard port. Each causes an ICMP answer, because nobody listens.
 const TEN_DATAGRAMS: [&str; 3] = [
     "bash",
     "-c",
@@ -141,7 +141,7 @@ fn what_the_path_takes_is_counted() {
     }
 }
 
-/// The far side would answer what it takes for whole, also where its kernel relies on the checksums of an offloading card.
+/// The far side would answer an undamaged packet, even if its kernel relies on the checksums of an offloading card.
 #[test]
 fn the_far_side_discards_what_is_damaged() {
     if !is_possible() {
@@ -245,11 +245,11 @@ fn nothing_is_left_behind_however_it_ends() {
     }
     let mark = format!("9{}.25", std::process::id());
     let before = traces(&mark);
-    // Each leaves a child that has left its session, which only the end of its namespace ends.
+    // Each leaves a child in a session of its own, which only the end of its namespace ends.
     let serve = format!("setsid sleep {mark} & exec sleep {mark}");
     let command = format!("setsid sleep {mark} & echo ready; exec sleep {mark}");
     for round in 0..20u64 {
-        // What is served listens nowhere: then the end comes while it is waited for, and else while the command runs.
+        // A server that listens nowhere: the end comes during the wait for it, otherwise while the command runs.
         let is_waiting = round % 2 == 0;
         let mut arguments = vec!["shell", "--rate", "1mbit"];
         if is_waiting {
@@ -258,10 +258,10 @@ fn nothing_is_left_behind_however_it_ends() {
         arguments.extend(["--", "sh", "-c", &command]);
         let mut running = Running::start(Path::new("."), arguments);
         if round % 4 == round / 4 % 2 {
-            // At a moment that has nothing to do with what happens.
+            // An arbitrary moment.
             thread::sleep(Duration::from_millis(round * 997 % 250));
             running.signal(Signal::KILL);
-            // Whoever still lives holds its pipes.
+            // A surviving process would hold its pipes.
             running.finish();
             continue;
         }
@@ -278,7 +278,7 @@ fn nothing_is_left_behind_however_it_ends() {
     }
     let start = Instant::now();
     while traces(&mark) != before {
-        assert!(start.elapsed() < PATIENCE, "{:#?}", traces(&mark));
+        assert!(start.elapsed() < TEST_TIMEOUT, "{:#?}", traces(&mark));
         thread::sleep(Duration::from_millis(20));
     }
 }
@@ -334,7 +334,7 @@ fn places_that_cannot_be_written_are_known_before_the_command_runs() {
         assert_eq!(ended.stderr.lines().count(), 1, "{}", ended.stderr);
     }
     assert!(!Path::new(mark).exists());
-    // A place that goes while the command runs is another matter.
+    // A directory that vanishes while the command runs is a different case.
     let place = directory.path().join("place");
     fs::create_dir(&place).expect("made");
     let file = place.join("summary.json");

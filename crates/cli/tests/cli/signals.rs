@@ -1,4 +1,4 @@
-//! Every command ends when it is told to, by Ctrl-C or by the system, whatever it reads or does.
+//! Every command ends on Ctrl-C or on the system's signal, whatever it reads or does.
 
 use crate::ends::Busy::{self, Never, Pipe, Says, Unasked};
 use crate::ends::{each_ends, none_is_forgotten};
@@ -39,7 +39,7 @@ const COMMANDS: [(&str, &str, Busy); 28] = [
     ("kernel status", "", Never),
 ];
 
-/// What is left of the commands.
+/// The other commands.
 const OTHERS: [(&str, Busy); 4] = [
     ("kernel check", Unasked),
     ("kernel load", Unasked),

@@ -1,4 +1,4 @@
-//! `fullpipe steer`, as far as it needs no root.
+//! `fullpipe steer`, as far as it needs no privileges.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -60,7 +60,7 @@ fn a_policy_explains_itself() {
         let why = fullpipe(arguments.iter().chain(more).copied()).assert();
         why.success().stdout(contains(reason));
     }
-    // What is not known of a connection is said.
+    // Unknown values of a connection are named.
     let text = POLICY.replace("rtt_from", "interface = [\"eth0\"]\nrtt_from");
     fs::write(&file, text).expect("a policy");
     let arguments = ["steer", "why", "192.0.2.7", name, "--rtt", "50ms"];
@@ -107,7 +107,7 @@ fn a_policy_explains_itself() {
     let arguments = ["steer", "why", "192.0.2.7", name, "--resent", "101%"];
     refused(arguments, 2, &["--resent", "100%"]);
     fs::write(&file, POLICY).expect("a policy");
-    // No policy is in force where there is no such control group, and that is said.
+    // No policy is in force in a missing control group, and the message says so.
     let arguments = ["steer", "why", "192.0.2.7", name];
     let why = fullpipe(arguments).assert().success();
     why.stderr(contains("this is the decision of").and(contains(name)));
@@ -156,7 +156,7 @@ fn what_a_terminal_obeys_is_shown_and_not_done() {
     dry_run.stdout(contains("far\\u{1b}[2J: 1 network"));
 }
 
-/// Without root nobody can look: that there is nothing must not be said.
+/// Without root the kernel's state is not visible, so the message must not claim that nothing is there.
 #[test]
 fn who_may_not_look_is_told_so() {
     let directory = tempfile::tempdir().expect("a directory");
@@ -208,7 +208,7 @@ fn networks_of_a_policy_may_be_in_a_file_beside_it() {
         .stdout("reno: rule \"far\"; a study\n");
     let dry_run = fullpipe(["steer", &policy, "--dry-run"]).assert().code(2);
     dry_run.stdout(contains("far: 2 networks"));
-    // As much text as nobody writes by hand.
+    // More text than people write by hand.
     fs::write(&policy, text + &"#\n".repeat(3 << 20)).expect("a policy");
     refused(why, 2, &[&policy, "MiB", "prefix_file"]);
 }

@@ -1,4 +1,4 @@
-//! `fullpipe study`, as far as it needs no root.
+//! `fullpipe study`, as far as it needs no privileges.
 
 use std::fs;
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::path::Path;
 use experiment::Plan;
 use predicates::prelude::PredicateBooleanExt;
 use predicates::str::contains;
-use rollout::study::Place;
+use rollout::study::StudyDirectory;
 
 use crate::support::{fullpipe, refused};
 
@@ -79,7 +79,7 @@ fn a_dry_run_says_what_it_would_do_and_what_is_lacking() {
         .and(contains("except").not());
     let assert = fullpipe(arguments.clone()).assert().code(2).stdout(words);
     assert.stderr(contains("cgroup"));
-    // What the study itself would refuse, the dry run refuses.
+    // The dry run refuses everything that the study would refuse.
     for (more, parts) in [
         (["--keep", "1mb"], ["--keep", "at least 64 MB"]),
         (["--as", "no-such-file"], ["--as", "no-such-file"]),
@@ -107,7 +107,7 @@ fn a_dry_run_says_what_it_would_do_and_what_is_lacking() {
     assert.stderr(contains("--out").and(contains("is not a directory")));
 }
 
-/// The options for the usual study, and the plan that they are.
+/// The options for the usual study, and the equivalent plan.
 const OPTIONS: &str = "study --cgroup no/such/group --listen 443 --arm cubic=90% --arm bbr=10% --unit prefix --duration 168h \
     --guard throughput=20%";
 const SAME: &str = "name = \"group\"\ncgroup = \"no/such/group\"\nunit = \"prefix\"\nduration = \"168h\"\n\n\
@@ -149,9 +149,9 @@ fn options_are_a_plan() {
         2,
         &["missing: --cgroup DIR, --arm CONTROLLER=SHARE, --unit UNIT, --duration TIME"],
     );
-    // The same options continue the study, and others are another plan.
+    // The same options continue the study, and others form another plan.
     let plan = Plan::parse(SAME).expect("a plan");
-    let mut place = Place::make(Path::new(&out), SAME, &plan, 0.0).expect("a study");
+    let mut place = StudyDirectory::make(Path::new(&out), SAME, &plan, 0.0).expect("a study");
     place.about.ran_s = 1.0;
     place.save().expect("saved");
     let again = fullpipe(with("").split_whitespace()).assert().code(2);
@@ -191,7 +191,7 @@ fn a_terminal_obeys_no_plan() {
         .code(2)
         .stdout(shown());
     let plan = Plan::parse(&text).expect("a plan");
-    Place::make(Path::new(&out), &text, &plan, 0.0).expect("a study");
+    StudyDirectory::make(Path::new(&out), &text, &plan, 0.0).expect("a study");
     fullpipe(["study", "report", &out])
         .assert()
         .success()

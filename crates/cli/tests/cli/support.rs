@@ -16,18 +16,17 @@ use rustix::termios::{Winsize, tcsetwinsize};
 
 use crate::PROGRAM;
 
-/// How long anything may take before a test gives up on it. A guard against hanging, no measurement.
-pub const PATIENCE: Duration = Duration::from_secs(120);
+/// The timeout of every wait in the tests: a guard against hanging, not a measurement.
+pub const TEST_TIMEOUT: Duration = Duration::from_secs(120);
 
-/// The command with arguments, to be run to its end.
+/// The command with these arguments, ready to run to its end.
 pub fn fullpipe<'a>(arguments: impl IntoIterator<Item = &'a str>) -> assert_cmd::Command {
     let mut command = assert_cmd::Command::new(PROGRAM);
-    command.args(arguments).timeout(PATIENCE);
+    command.args(arguments).timeout(TEST_TIMEOUT);
     command
 }
 
-/// Asserts that these arguments are answered with exit code `code`, nothing on stdout, and on stderr one line that
-/// contains all of `parts`.
+/// Asserts exit code `code`, nothing on stdout, and on stderr one line that contains all of `parts`.
 pub fn refused<'a>(arguments: impl IntoIterator<Item = &'a str>, code: i32, parts: &[&str]) {
     let output = fullpipe(arguments).output().expect("runs");
     let stderr = String::from_utf8_lossy(&output.stderr);
@@ -41,12 +40,12 @@ pub fn refused<'a>(arguments: impl IntoIterator<Item = &'a str>, code: i32, part
     }
 }
 
-/// All that the command prints in the directory `directory` on a terminal of 80 columns.
+/// The command's whole output in `directory` on a terminal of 80 columns.
 pub fn on_a_terminal(directory: &Path, arguments: &[&str]) -> String {
     let (running, terminal) = Running::start_on_a_terminal(directory, arguments);
     let mut shown = Vec::new();
     let mut some = [0; 4096];
-    // It fails when nobody is left at the other end.
+    // The read fails when the other end is closed.
     while let Ok(read @ 1..) = rustix::io::read(&terminal, &mut some) {
         shown.extend(&some[..read]);
     }
@@ -55,7 +54,7 @@ pub fn on_a_terminal(directory: &Path, arguments: &[&str]) -> String {
     String::from_utf8(shown).expect("text").replace('\r', "")
 }
 
-/// A `fullpipe` that runs in the background; killed when dropped.
+/// A `fullpipe` in the background, which is killed when this is dropped.
 pub struct Running {
     child: Child,
     stdout: Receiver<String>,
@@ -68,7 +67,7 @@ impl Running {
         Running::of(spawn(directory, arguments))
     }
 
-    /// Starts the command in the directory `directory` on a terminal of its own, of 80 columns. Gives the other end, too.
+    /// Starts the command in `directory` on a terminal of its own with 80 columns. Returns the other end, too.
     pub fn start_on_a_terminal(directory: &Path, arguments: &[&str]) -> (Running, OwnedFd) {
         let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a terminal");
         grantpt(&ours)
@@ -115,7 +114,7 @@ impl Running {
         }
     }
 
-    /// Starts the command in a shell that has done this before.
+    /// Starts the command in a shell after these shell commands.
     pub fn start_after<'a>(
         directory: &Path,
         before: &str,
@@ -130,7 +129,7 @@ impl Running {
         Running::of(start(&mut command))
     }
 
-    /// Starts the command where nobody reads what it prints on stdout: the pipe is closed at once.
+    /// Starts the command with a closed pipe as stdout.
     pub fn start_unread<'a>(
         directory: &Path,
         arguments: impl IntoIterator<Item = &'a str>,
@@ -147,7 +146,7 @@ impl Running {
 
     /// The next line on stdout.
     pub fn stdout_line(&mut self) -> String {
-        match self.stdout.recv_timeout(PATIENCE) {
+        match self.stdout.recv_timeout(TEST_TIMEOUT) {
             Ok(line) => line,
             Err(error) => panic!(
                 "no line on stdout ({error}); stderr: {:?}",
@@ -156,13 +155,13 @@ impl Running {
         }
     }
 
-    /// The next line on stderr that contains `part`; those before it are dropped.
+    /// The next line on stderr that contains `part`; lines before it are dropped.
     pub fn stderr_line_with(&mut self, part: &str) -> String {
         let mut seen = Vec::new();
-        // For all lines together: some commands say something every minute, for ever.
+        // The timeout covers all lines together, because some commands print a line every minute.
         let start = Instant::now();
         loop {
-            let rest = PATIENCE.saturating_sub(start.elapsed());
+            let rest = TEST_TIMEOUT.saturating_sub(start.elapsed());
             match self.stderr.recv_timeout(rest) {
                 Ok(line) if line.contains(part) => return line,
                 Ok(line) => seen.push(line),
@@ -171,7 +170,6 @@ impl Running {
         }
     }
 
-    /// Its process.
     pub fn pid(&self) -> u32 {
         self.child.id()
     }
@@ -186,12 +184,12 @@ impl Running {
         kill_process(pid, signal).expect("still runs");
     }
 
-    /// Waits for the end; gives the exit status and what has not been read of stdout and stderr.
+    /// Waits for the end. Returns the exit status and the unread rest of stdout and stderr.
     pub fn finish(self) -> (ExitStatus, String, String) {
-        self.finish_within(PATIENCE)
+        self.finish_within(TEST_TIMEOUT)
     }
 
-    /// The same, with less patience.
+    /// The same, with this timeout.
     pub fn finish_within(mut self, patience: Duration) -> (ExitStatus, String, String) {
         let start = Instant::now();
         let status = loop {
@@ -211,7 +209,7 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // Fails only if it has ended already.
+        // This fails only if the process has ended already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -247,7 +245,7 @@ fn lines(pipe: impl Read + Send + 'static) -> Receiver<String> {
 fn rest(lines: &Receiver<String>) -> String {
     let mut text = String::new();
     loop {
-        match lines.recv_timeout(PATIENCE) {
+        match lines.recv_timeout(TEST_TIMEOUT) {
             Ok(line) => {
                 text.push_str(&line);
                 text.push('\n');

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use rustix::process::Signal;
 use serde_json::Value;
 
-use crate::support::{PATIENCE, Running, refused};
+use crate::support::{Running, TEST_TIMEOUT, refused};
 
 const SWEEP: &str = "repeats = 4\n\n[axes]\n\"path.loss\" = [\"0%\", \"1%\"]\n\
                      flow.controller = [\"bbr1\", \"cubic\"]\n\n\
@@ -45,7 +45,7 @@ fn a_kill_costs_nothing_but_the_runs_under_way() {
     let run = Running::start(killed.path(), ["sweep", "small.toml", "--jobs", "1"]);
     let start = Instant::now();
     while done(killed.path()) < 3 {
-        assert!(start.elapsed() < PATIENCE, "no results");
+        assert!(start.elapsed() < TEST_TIMEOUT, "no results");
         thread::sleep(Duration::from_millis(1));
     }
     run.signal(Signal::KILL);
@@ -71,7 +71,7 @@ fn damaged_results_are_told_and_run_again() {
     let file = at("small/runs.jsonl");
     let text = fs::read_to_string(&file).expect("there");
     let lines: Vec<&str> = text.lines().collect();
-    // A valid key with nothing behind it, and another digit: both are JSON as good as before.
+    // A valid key without a value, and another digit: both would still be JSON.
     let (head, rest) = lines[0].split_once("\"summary\":").expect("a summary");
     let (_, check) = rest.split_once(",\"check\"").expect("a checksum");
     let nothing = format!("{head}\"summary\":null,\"check\"{check}");
@@ -115,7 +115,7 @@ fn what_is_done_is_shown_again_without_running() {
     assert!(stderr.contains("4 of them done"), "{stderr}");
     let page = fs::read_to_string(directory.path().join("small/sweep.html")).expect("a page");
     assert!(page.contains("\"y\":\"jain\""));
-    // A field that changes makes other runs.
+    // A changed field makes other runs.
     let (_, _, stderr) = Running::start(
         directory.path(),
         ["sweep", "small.toml", "--set", "duration=1s"],
@@ -126,7 +126,7 @@ fn what_is_done_is_shown_again_without_running() {
 
 #[test]
 fn a_failed_run_is_named_and_the_others_are_done() {
-    // Whose handshake gets through, and then nothing.
+    // A path on which the handshake succeeds, and then nothing arrives.
     let text = "[axes]\n\"path.loss\" = [\"0%\", { kind = \"gilbert\", p = \"10%\", r = \"0%\" }]\n[scenario]\nname = \"small\"\n[scenario.path]\n\
                 rate = \"20mbit\"\nrtt = \"20ms\"\n[[scenario.flow]]\ncontroller = \"bbr1\"\nbytes = \"100kb\"\n";
     let directory = directory(text);

@@ -14,7 +14,7 @@ const SCENARIO: &str = "name = \"two\"\nduration = \"8s\"\n\n[path]\nrate = \"10
                         buffer = \"2bdp\"\n\n[[flow]]\ncontroller = \"bbr1\"\n\n[[flow]]\n\
                         controller = \"cubic\"\nstart = \"5s\"\n";
 
-/// Runs the command with these arguments in a directory; what it prints on stdout.
+/// Runs the command with these arguments in a directory. Returns its stdout.
 fn told<'a>(directory: &Path, arguments: impl IntoIterator<Item = &'a str>) -> String {
     let mut command = fullpipe(arguments);
     let output = command.current_dir(directory).output().expect("runs");
@@ -23,10 +23,10 @@ fn told<'a>(directory: &Path, arguments: impl IntoIterator<Item = &'a str>) -> S
     String::from_utf8(output.stdout).expect("text")
 }
 
-/// The names of all that a summary says of TCP, those of parts behind a dot.
+/// The names of all fields of a summary of TCP; names of parts follow a dot.
 fn fields(summary: &Value) -> BTreeSet<String> {
     fn add(value: &Value, before: &str, to: &mut BTreeSet<String>) {
-        // Their names are not the program's.
+        // These objects have arbitrary keys.
         const OPEN: [&str; 4] = ["read.opaque", "read.others", "read.unknown_links", "path"];
         for (name, value) in value.as_object().expect("an object") {
             let name = format!("{before}{name}");
@@ -95,7 +95,7 @@ fn a_simulation_is_captured_and_traced() {
             "{json}"
         );
     }
-    // Both ends at once: each packet counts once.
+    // Captures of both ends: each packet counts once.
     let both = [
         "trace",
         "captures/receiver.pcapng",
@@ -116,7 +116,7 @@ fn a_simulation_is_captured_and_traced() {
     let page = fs::read_to_string(at.join("out/report.html")).expect("a page");
     let pictures = page.matches("<svg class=\"wide\"").count();
     assert_eq!(pictures, 2, "a picture for each");
-    // Of the other connection, too.
+    // The same for the other connection.
     let path = ["--ranges", "other.toml", "--connection", "10.1.0.1:32768"];
     let output = fullpipe(["trace", file].into_iter().chain(path));
     let output = { output }.current_dir(at).output().expect("runs");
@@ -127,7 +127,7 @@ fn a_simulation_is_captured_and_traced() {
     );
     let other = fs::read_to_string(at.join("other.toml")).expect("ranges");
     assert!(other.starts_with("# From 10.1.0.1:32768 to "), "{other}");
-    // What was seen is run again.
+    // The measured path is simulated.
     let again = told(at, ["run", "path.toml", "--json", "--quiet"]);
     let again: Value = serde_json::from_str(&again).expect("JSON");
     let rate = again["path"]["rate_bps"].as_f64().expect("a rate");
@@ -142,7 +142,7 @@ fn a_simulation_is_captured_and_traced() {
     }
 }
 
-/// What comes next between two lines of a fence that says which language it is.
+/// The content of the next fenced block in this language.
 fn fenced<'d>(document: &'d str, language: &str) -> &'d str {
     let (_, after) = document
         .split_once(&format!("```{language}\n"))
@@ -169,7 +169,7 @@ fn the_first_example_of_the_document_is_what_its_commands_print() {
     assert_eq!(printed.trim_end(), fenced(&document, "text").trim_end());
 }
 
-/// Nothing comes from the pipe, and nobody closes it.
+/// A silent pipe that stays open.
 #[test]
 fn a_pipe_that_says_nothing_can_be_ended() {
     let directory = tempfile::tempdir().expect("a directory");

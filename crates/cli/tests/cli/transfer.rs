@@ -1,4 +1,4 @@
-//! `fullpipe recv` and `fullpipe send`, through `fullpipe emulate` where it should take time.
+//! `fullpipe recv` and `fullpipe send`, through `fullpipe emulate` where a transfer should take time.
 
 use std::fs;
 use std::net::UdpSocket;
@@ -9,7 +9,7 @@ use tempfile::TempDir;
 
 use crate::support::{Running, fullpipe, refused};
 
-/// A directory with the file `data` of `size` bytes in it, none of which is like its neighbours.
+/// A directory with a file `data` of `size` bytes without repeated content.
 fn source(size: usize) -> (TempDir, Vec<u8>) {
     let directory = tempfile::tempdir().expect("a directory");
     let mut state = 1u64;
@@ -24,7 +24,7 @@ fn source(size: usize) -> (TempDir, Vec<u8>) {
     (directory, content)
 }
 
-/// An address whose port is free, for what is started next.
+/// A free address, for the next program.
 fn free_address() -> String {
     let socket = UdpSocket::bind("127.0.0.1:0").expect("a free port");
     socket.local_addr().expect("bound").to_string()
@@ -58,7 +58,7 @@ impl Far {
         }
     }
 
-    /// Starts to receive in `directory`; gives the receiver and its ticket.
+    /// Starts to receive in `directory`. Returns the receiver and its ticket.
     fn receiver(&self, directory: &Path) -> (Running, String) {
         let arguments = [
             "recv",
@@ -82,7 +82,7 @@ fn percentage(line: &str) -> u64 {
         .unwrap_or_else(|_| panic!("no percentage in {line}"))
 }
 
-/// Both sides end well, and the file is there.
+/// Asserts that both sides succeed, and that the file is there.
 fn assert_arrived(sender: Running, receiver: Running, directory: &Path, content: &[u8]) {
     let (status, stdout, stderr) = sender.finish();
     assert_eq!(status.code(), Some(0), "{stderr}");
@@ -279,7 +279,7 @@ fn what_cannot_be_sent_is_named() {
     );
 }
 
-/// Whoever may list the processes does not see the ticket, wherever it stood among the arguments.
+/// The list of processes does not show the ticket, wherever it was among the arguments.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_ticket_among_the_arguments_is_wiped() {
@@ -383,7 +383,7 @@ fn stdin_arrives_under_a_name() {
     assert!(fs::read(to.path().join("dump")).expect("received") == content);
 }
 
-/// Programs read one document, and people one line for each name.
+/// Programs read one JSON document, and people one line for each name.
 #[test]
 fn a_result_is_one_document_and_a_name_one_line() {
     let from = tempfile::tempdir().expect("a directory");

@@ -1,4 +1,4 @@
-//! What people type: it is understood, or answered with one helpful line.
+//! Typed input: it is understood, or answered with one helpful line.
 
 use std::fs;
 use std::process::Command;
@@ -129,7 +129,7 @@ fn what_is_meant_is_told() {
             &["steer", &scenario],
             &["is a scenario; use `fullpipe run`"],
         ),
-        // Nobody has written 1, the first value of the range that makes no sense.
+        // The message must not name 1, the first value of an invalid range.
         (
             &["sweep", &sweep, "--out", "/no/such"],
             &[
@@ -246,7 +246,7 @@ fn several_values_are_told_as_the_sweep_that_they_are() {
         assert_eq!(output.status.code(), Some(2), "{told}");
         let (what, command) = told.trim().split_once("; for several: ").expect(&told);
         assert!(what.contains("a run has one value of each field"), "{told}");
-        // It can be typed.
+        // The printed command works.
         let program = env!("CARGO_BIN_EXE_fullpipe");
         let command = command.replace("| fullpipe ", &format!("| '{program}' "));
         let command = format!("{command} --out {points} --json --quiet");
@@ -260,14 +260,14 @@ fn several_values_are_told_as_the_sweep_that_they_are() {
         let runs = fs::read_to_string(path.join(format!("{points}/runs.jsonl"))).expect("runs");
         assert_eq!(runs.lines().count(), points, "{command}");
     }
-    // What makes no sense by itself is told as such.
+    // An invalid value is reported as such.
     let file = path.join("typed.toml").display().to_string();
     refused(
         ["run", &file, "--set", "path.rate=10..20ms"],
         2,
         &["--set path.rate=10..20ms: "],
     );
-    // Of several values, the one that is invalid is told with its bound.
+    // Among several values, the invalid one is reported with its bound.
     refused(
         ["run", &file, "--set", "host.mss=1448,9000"],
         2,

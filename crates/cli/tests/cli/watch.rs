@@ -1,4 +1,4 @@
-//! `fullpipe watch`: what it prints of connections of this test's own, and how it ends.
+//! `fullpipe watch`: its output for the test's own connections, and its end.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -13,8 +13,7 @@ use serde_json::Value;
 
 use crate::support::{Running, fullpipe, refused};
 
-/// Both ends of a connection over loopback, through which something has gone; nothing, and says so, where the kernel has no
-/// sock_diag.
+/// Both ends of a loopback connection that has carried data. `None`, with a message, if the kernel has no sock_diag.
 fn pair() -> Option<(TcpStream, TcpStream)> {
     let asked = Diag::open_here().and_then(|mut diag| diag.sockets(&Filter::default(), |_| {}));
     if let Err(error) = asked {
@@ -74,7 +73,7 @@ fn one_look_as_json_has_both_ends_and_whose_they_are() {
     assert_eq!(missing.collect::<Vec<_>>(), Vec::<&String>::new());
 }
 
-/// What holds most of a group back has the name that a connection's has.
+/// The main limit of a group has the same name as that of a connection.
 #[test]
 fn groups_have_times_and_limits_like_connections() {
     let Some((near, _far)) = pair() else { return };
@@ -123,7 +122,7 @@ fn one_look_as_a_table() {
     assert_eq!(String::from_utf8_lossy(&none.stdout), "0 connections\n");
 }
 
-/// A process may be called what it likes, and is one line all the same.
+/// A process name may contain anything, but stays on one line.
 #[test]
 fn a_name_with_a_line_end_is_one_line() {
     let Some((near, _far)) = pair() else { return };
@@ -223,7 +222,7 @@ fn a_collector_gets_metrics_and_its_absence_is_told_once() {
         .expect("runs");
     assert_eq!(sent.status.code(), Some(0), "{sent:?}");
     let request = heard.join().expect("a collector");
-    // Both ends are of the service's port, which is the lower one.
+    // Both ends count for the service's port, which is the lower one.
     let ports = [near.local_addr(), near.peer_addr()].map(|end| end.expect("known").port());
     let service = ports[0].min(ports[1]);
     let wanted = format!(r#"{{"key":"port","value":{{"stringValue":"{service}"}}}}"#);
@@ -232,7 +231,7 @@ fn a_collector_gets_metrics_and_its_absence_is_told_once() {
         "{request}"
     );
 
-    // It is gone.
+    // The connection is gone.
     let output = fullpipe(arguments)
         .env("OTEL_EXPORTER_OTLP_HEADERS", "x-key=hidden")
         .output()
@@ -258,7 +257,7 @@ fn on_a_terminal(arguments: &[&str]) -> (Running, OwnedFd, String) {
     (running, ours, text)
 }
 
-/// What is pasted is read at once, and drawn once, not a key a frame.
+/// Pasted text is read and drawn at once, not one key per frame.
 #[test]
 fn many_keys_at_once_take_no_frame_each() {
     let Some((near, _far)) = pair() else { return };
@@ -284,7 +283,7 @@ fn some(terminal: &OwnedFd) -> String {
     String::from_utf8_lossy(&bytes[..read]).into_owned()
 }
 
-/// Whether the terminal is as it was before the view: lines, echo, the first screen.
+/// True if the terminal is restored: lines, echo, the main screen.
 fn is_restored(terminal: &OwnedFd) -> bool {
     let mut text = String::new();
     while !text.contains("\u{1b}[?1049l") {

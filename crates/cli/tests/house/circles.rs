@@ -1,14 +1,14 @@
-//! Files of a crate that use each other in a circle are those that docs/ARCHITECTURE.md gives a reason for.
+//! Circles of files within a crate are those with a reason in docs/ARCHITECTURE.md.
 //!
-//! A file uses another one of its crate if its code, without tests, has a path (`use` or not) to an item that the other one
-//! defines. Four rules decide what counts:
+//! A file uses another one of its crate if its code, without tests, has a path (`use` or not) to an item that the
+//! other one defines. Four rules:
 //!
-//! - Re-exports are followed to the definition. They are signs, and no uses.
-//! - `mod name;` is no use.
-//! - A file is a part of the modules that it is in. So it may use the files above it: `probe_bw.rs` its `mod.rs`.
-//! - Calls of methods are not followed: only paths are.
+//! - Re-exports are followed to the definition. They are not uses themselves.
+//! - `mod name;` is not a use.
+//! - A file is part of the modules that contain it. So it may use the files above it: `probe_bw.rs` its `mod.rs`.
+//! - Only paths are followed, not calls of methods.
 //!
-//! A circle is a largest set of files of which each one leads to each other one.
+//! A circle is a maximal set of files that all lead to each other.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -19,7 +19,7 @@ use crate::{root, text};
 
 type Circle = BTreeSet<String>;
 
-/// The files that a file leads to, by one arrow or more.
+/// The files that this one leads to, by one or more arrows.
 fn reached(arrows: &Arrows, from: &Path) -> BTreeSet<PathBuf> {
     let mut reached = BTreeSet::new();
     let mut open = vec![from];
@@ -46,7 +46,7 @@ fn circles(arrows: &Arrows) -> BTreeSet<BTreeSet<PathBuf>> {
     circles.collect()
 }
 
-/// The library and the program of each crate: where the compiler starts.
+/// The root files of each crate's library and program.
 fn roots() -> Vec<PathBuf> {
     let crates = fs::read_dir(root().join("crates")).expect("crates");
     let sources = crates.map(|entry| entry.expect("an entry").path().join("src"));
@@ -54,7 +54,7 @@ fn roots() -> Vec<PathBuf> {
     roots.filter(|file| file.exists()).collect()
 }
 
-/// The circles that have a reason: the first column of the table.
+/// The circles with a reason: the first column of the table.
 fn drawn() -> BTreeSet<Circle> {
     let document = text(&root().join("docs/ARCHITECTURE.md"));
     let table = document.split("| circle | reason |").nth(1);
@@ -68,13 +68,13 @@ fn drawn() -> BTreeSet<Circle> {
     rows.map(files).collect()
 }
 
-/// A file by its path in the workspace.
+/// The path of a file in the workspace.
 fn name(file: &Path) -> String {
     let within = file.strip_prefix(root()).expect("inside");
     within.display().to_string()
 }
 
-/// The arrows of a circle, one file a line.
+/// The arrows of a circle, one line for each file.
 fn shown(circle: &BTreeSet<PathBuf>, arrows: &Arrows) -> String {
     let lines = circle.iter().map(|file| {
         let to = arrows[file].intersection(circle).map(|to| name(to));

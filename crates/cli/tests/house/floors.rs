@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::rooms::{Arrows, manifests};
+use crate::rooms::{Arrows, built_with};
 use crate::{root, text};
 
 /// The rooms of each floor, from the highest floor to the ground.
@@ -17,14 +17,14 @@ fn floors(rooms: &Arrows) -> Vec<(String, Vec<String>)> {
     let floor = |line: &str| {
         let mut words = line.split_whitespace();
         let name = words.next().expect("a floor").to_owned();
-        // The rest of the line says what is there.
+        // The rest of the line is a description.
         let within = words.take_while(|word| rooms.contains_key(*word));
         (name, within.map(str::to_owned).collect())
     };
     lines.map(floor).collect()
 }
 
-/// The arrows up that have a reason.
+/// The arrows up that have a reason in the document.
 fn known() -> BTreeSet<(String, String)> {
     let document = text(&root().join("docs/ARCHITECTURE.md"));
     let table = document.split("| arrow | reason |").nth(1);
@@ -39,7 +39,7 @@ fn known() -> BTreeSet<(String, String)> {
 
 #[test]
 fn every_room_is_on_a_floor_and_arrows_up_have_a_reason() {
-    let arrows = manifests("dependencies");
+    let arrows = built_with();
     let floors = floors(&arrows);
     let mut placed: Vec<&String> = floors.iter().flat_map(|(_, rooms)| rooms).collect();
     placed.sort();
@@ -71,7 +71,7 @@ fn every_room_is_on_a_floor_and_arrows_up_have_a_reason() {
 
 #[test]
 fn production_stands_on_no_simulator() {
-    let arrows = manifests("dependencies");
+    let arrows = built_with();
     let floors = floors(&arrows);
     let production = floors.iter().find(|(name, _)| name == "production");
     let mut open = production.expect("a floor").1.clone();

@@ -1,4 +1,4 @@
-//! What documents say about the house is true: its rooms and arrows, and the paths that they name.
+//! The documents about the code's structure are true: its rooms and arrows, and the paths that they name.
 
 mod circles;
 mod floors;
@@ -11,13 +11,12 @@ mod skips;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The workspace.
 fn root() -> PathBuf {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     root.canonicalize().expect("the workspace is there")
 }
 
-/// What the file says.
+/// The content of the file.
 fn text(file: &Path) -> String {
     fs::read_to_string(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()))
 }

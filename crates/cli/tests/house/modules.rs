@@ -1,4 +1,4 @@
-//! The modules of a crate, and which file names what of which other one.
+//! The modules of a crate, and the items of other files that each file names.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -7,15 +7,17 @@ use proc_macro2::{Delimiter, Spacing, TokenStream, TokenTree};
 
 use crate::text;
 
-/// The arrows of a crate: a file, and the files whose items it names.
+/// The arrows of a crate: each file, and the files whose items it names.
 pub type Arrows = BTreeMap<PathBuf, BTreeSet<PathBuf>>;
 
-/// `a::b::C`, part by part.
+/// The parts of `a::b::C`.
 type Names = Vec<String>;
 
 #[derive(Default)]
 struct Module {
     file: PathBuf,
+    /// True for a block of code with a `use` of its own. Its other names are those of its parent.
+    is_block: bool,
     parent: usize,
     children: BTreeMap<String, usize>,
     items: BTreeSet<String>,
@@ -26,14 +28,14 @@ struct Module {
 
 /// One name of a `use`.
 struct Import {
-    /// Nothing for `*`.
+    /// `None` for `*`.
     alias: Option<String>,
     path: Names,
-    /// A re-export leads its users to another file. It is no use by itself.
+    /// A re-export leads its users to another file. It is not a use itself.
     is_visible: bool,
 }
 
-/// What a path leads to.
+/// The target of a path.
 enum Target {
     Module(usize),
     /// An item in this module.
@@ -43,8 +45,9 @@ enum Target {
 /// The modules of a library or a program. The first one is its root.
 struct Modules(Vec<Module>);
 
-/// The arrows between the files that the compiler reads from this one on. Tests are left out, and parts of every feature are
-/// taken in. A path leads to the file that defines its last name, through all re-exports; a call of a method leads nowhere.
+/// The arrows between the files that the compiler reads from this root. Tests are left out, and parts of every feature
+/// are included. A path leads to the file that defines its last name, through all re-exports; a call of a method leads
+/// nowhere.
 pub fn arrows(root: &Path) -> Arrows {
     let mut modules = Modules(vec![Module {
         file: root.to_owned(),
@@ -78,14 +81,7 @@ impl Modules {
                 }
                 "use" => {
                     let is_visible = item[..keyword].iter().any(|token| is(token, "pub"));
-                    let tree = &item[keyword + 1..];
-                    read_use(tree, &mut Vec::new(), &mut |path, alias| {
-                        self.0[module].imports.push(Import {
-                            alias,
-                            path,
-                            is_visible,
-                        });
-                    });
+                    self.import(module, &item[keyword + 1..], is_visible);
                     continue;
                 }
                 "macro_rules" => {
@@ -132,18 +128,25 @@ impl Modules {
         self.read_file(child, &within);
     }
 
-    /// Reads the paths in an item.
-    fn read_code(&mut self, module: usize, tokens: TokenStream) {
-        for part in items(tokens) {
-            if let Some(at) = part.iter().position(|token| is(token, "use"))
-                && !part.get(at + 1).is_some_and(|next| is(next, "<"))
-            {
-                let found = &mut self.0[module].mentions;
-                read_use(&part[at + 1..], &mut Vec::new(), &mut |path, _| {
-                    found.insert(path);
-                });
-                continue;
-            }
+    /// Reads the paths in an item or a block.
+    fn read_code(&mut self, mut module: usize, tokens: TokenStream) {
+        let (uses, code): (Vec<_>, _) = items(tokens)
+            .into_iter()
+            .partition(|part| import(part).is_some());
+        if !uses.is_empty() {
+            let block = Module {
+                file: self.0[module].file.clone(),
+                is_block: true,
+                parent: module,
+                ..Module::default()
+            };
+            module = self.0.len();
+            self.0.push(block);
+        }
+        for part in uses {
+            self.import(module, import(&part).unwrap_or_default(), false);
+        }
+        for part in code {
             let mut path = Vec::new();
             let (mut is_joined, mut is_first_colon) = (false, false);
             for token in &part {
@@ -155,7 +158,7 @@ impl Modules {
                         path.push(name.to_string());
                         is_joined = false;
                     }
-                    // The second of two colons; a single one comes before a type or a value.
+                    // The second of two colons. A single one comes before a type or a value.
                     TokenTree::Punct(punct) if punct.as_char() == ':' => {
                         is_joined = is_first_colon;
                         is_first_colon = punct.spacing() == Spacing::Joint;
@@ -173,6 +176,16 @@ impl Modules {
         }
     }
 
+    fn import(&mut self, module: usize, tree: &[TokenTree], is_visible: bool) {
+        read_use(tree, &mut Vec::new(), &mut |path, alias| {
+            self.0[module].imports.push(Import {
+                alias,
+                path,
+                is_visible,
+            });
+        });
+    }
+
     fn mention(&mut self, module: usize, path: &mut Names) {
         if !path.is_empty() {
             self.0[module].mentions.insert(std::mem::take(path));
@@ -184,7 +197,7 @@ impl Modules {
         for (place, module) in self.0.iter().enumerate() {
             let uses = arrows.entry(module.file.clone()).or_default();
             let named = module.mentions.iter().filter_map(|path| {
-                // A variable may be called like a module.
+                // A variable may have the name of a module.
                 match self.resolve(place, path, 0)? {
                     Target::Item(target) => Some(target),
                     Target::Module(_) => None,
@@ -194,7 +207,7 @@ impl Modules {
             let imported = imports.filter_map(|import| {
                 match self.resolve(place, &import.path, 0)? {
                     Target::Item(target) => Some(target),
-                    // What is named of the module says where that leads.
+                    // A module counts by the items that paths name in it; a glob import counts by itself.
                     Target::Module(target) => import.alias.is_none().then_some(target),
                 }
             });
@@ -205,7 +218,7 @@ impl Modules {
         arrows
     }
 
-    /// The files of a module, of the module that it is in, and so on: it is a part of each.
+    /// The files of a module and of all modules that contain it.
     fn files_above(&self, mut module: usize) -> BTreeSet<&PathBuf> {
         let mut files = BTreeSet::from([&self.0[module].file]);
         while module != 0 {
@@ -215,10 +228,13 @@ impl Modules {
         files
     }
 
-    /// Where a path leads that stands in this module; nowhere if it leads out of the crate.
+    /// The target of a path in this module; `None` if it leads out of the crate.
     fn resolve(&self, module: usize, path: &[String], depth: usize) -> Option<Target> {
         let (first, rest) = path.split_first()?;
         let from = match first.as_str() {
+            "self" | "super" if self.0[module].is_block => {
+                return self.resolve(self.0[module].parent, path, depth);
+            }
             "crate" => 0,
             "self" => module,
             "super" => self.0[module].parent,
@@ -230,7 +246,7 @@ impl Modules {
         self.find(from, rest, depth).or(Some(Target::Item(from)))
     }
 
-    /// Where a path leads that begins with a name of this module.
+    /// The target of a path that begins with a name in this module.
     fn find(&self, place: usize, path: &[String], depth: usize) -> Option<Target> {
         let Some((first, rest)) = path.split_first() else {
             return Some(Target::Module(place));
@@ -247,8 +263,8 @@ impl Modules {
                 .find(*child, rest, depth)
                 .or(Some(Target::Item(*child)));
         }
-        // Imports of each other's names.
-        if depth > 20 {
+        // Imports may form a loop, and each may be tried at every step.
+        if depth > 8 {
             return None;
         }
         let imports = module.imports.iter().filter_map(|import| {
@@ -268,6 +284,9 @@ impl Modules {
         let mut imports = imports.peekable();
         if imports.peek().is_some() {
             return imports.next();
+        }
+        if module.is_block {
+            return self.find(module.parent, path, depth);
         }
         let child = module.children.get(first);
         let child = child.map(|child| Target::Module(*child));
@@ -298,9 +317,9 @@ fn items(tokens: TokenStream) -> Vec<Vec<TokenTree>> {
             }
             _ => false,
         };
-        let is_use = item.iter().any(|token| is(token, "use"));
+        let is_use = import(item).is_some();
         item.push(token);
-        // The braces of a `use` do not end it.
+        // The braces of a `use` do not end the item.
         let is_over = !is_use || item.last().is_some_and(|token| is(token, ";"));
         if is_end && is_over {
             if std::mem::take(&mut is_off) {
@@ -315,7 +334,7 @@ fn items(tokens: TokenStream) -> Vec<Vec<TokenTree>> {
     items
 }
 
-/// Whether an attribute has something compiled for tests only.
+/// True if an attribute is for tests only.
 fn is_of_tests(attribute: TokenStream) -> bool {
     let text: String = attribute
         .into_iter()
@@ -325,7 +344,7 @@ fn is_of_tests(attribute: TokenStream) -> bool {
     text.starts_with("cfg(test)") || text.starts_with("cfg(all(test,")
 }
 
-/// What `#[path = "…"]` says.
+/// The file in `#[path = "…"]`.
 fn path_attribute(before: &[TokenTree]) -> Option<String> {
     let groups = before.iter().filter_map(|token| match token {
         TokenTree::Group(group) => Some(group.to_string()),
@@ -340,7 +359,7 @@ fn is(token: &TokenTree, wanted: &str) -> bool {
     !matches!(token, TokenTree::Group(_)) && token.to_string() == wanted
 }
 
-/// The place of the word that says which item this is. The next one is its name.
+/// The index of the keyword of an item. Its name follows.
 fn keyword(item: &[TokenTree]) -> usize {
     const KEYWORDS: [&str; 11] = [
         "const",
@@ -363,7 +382,15 @@ fn keyword(item: &[TokenTree]) -> usize {
     of_function.map_or(first, |later| first + 1 + later)
 }
 
-/// Gives each path of a `use`, and its name here, to `found`.
+/// The names of a `use`. The one in a type, `use<'a>`, has none.
+fn import(item: &[TokenTree]) -> Option<&[TokenTree]> {
+    let at = item.iter().position(|token| is(token, "use"))?;
+    let tree = &item[at + 1..];
+    let is_of_type = tree.first().is_some_and(|next| is(next, "<"));
+    (!is_of_type).then_some(tree)
+}
+
+/// Passes each path of a `use`, and its local name, to `found`.
 fn read_use(tree: &[TokenTree], before: &mut Names, found: &mut impl FnMut(Names, Option<String>)) {
     let begin = before.len();
     let mut alias = None;
@@ -423,28 +450,55 @@ mod tests {
         ("tests.rs", "use crate::a::f;"),
     ];
 
-    #[test]
-    fn arrows_lead_to_definitions() {
-        let root = env::temp_dir().join(format!("fullpipe-modules-{}", process::id()));
-        fs::create_dir_all(root.join("b")).expect("a directory");
-        for (name, text) in FILES {
-            fs::write(root.join(name), text).expect("a file");
+    /// The arrows between these files.
+    fn told(name: &str, files: &[(&str, &str)]) -> Vec<String> {
+        let root = env::temp_dir().join(format!("fullpipe-modules-{name}-{}", process::id()));
+        for (name, text) in files {
+            let file = root.join(name);
+            fs::create_dir_all(file.parent().expect("a directory")).expect("a directory");
+            fs::write(file, text).expect("a file");
         }
         let arrows = arrows(&root.join("lib.rs"));
         fs::remove_dir_all(&root).expect("the directory");
+        let name = |file: &PathBuf| {
+            file.strip_prefix(&root)
+                .expect("inside")
+                .display()
+                .to_string()
+        };
         let all = arrows
             .iter()
-            .flat_map(|(from, to)| to.iter().map(move |to| [from, to]));
-        let all =
-            all.map(|both| both.map(|file| file.strip_prefix(&root).expect("inside").to_owned()));
-        let told = [
-            ["a.rs", "b/mod.rs"],
-            ["b/c.rs", "a.rs"],
-            ["b/mod.rs", "b/c.rs"],
-        ];
-        assert_eq!(
-            all.collect::<Vec<_>>(),
-            told.map(|both| both.map(PathBuf::from))
-        );
+            .flat_map(|(from, to)| to.iter().map(move |to| (from, to)));
+        all.map(|(from, to)| format!("{} -> {}", name(from), name(to)))
+            .collect()
+    }
+
+    #[test]
+    fn arrows_lead_to_definitions() {
+        let expected = ["a.rs -> b/mod.rs", "b/c.rs -> a.rs", "b/mod.rs -> b/c.rs"];
+        assert_eq!(told("definitions", &FILES), expected);
+    }
+
+    #[test]
+    fn a_function_may_have_names_of_its_own() {
+        let modules = ("lib.rs", "mod a; mod b; mod c;");
+        let file = ("b.rs", "pub fn write() {}");
+        let other = ("c.rs", "pub fn write() {}");
+        for (case, code) in [
+            "fn f() { use crate::b; b::write() }",
+            "fn f() { use crate::b as g; if x { g::write() } }",
+            "fn f() { use crate::b::*; write() }",
+            "fn f() { use super::{b::{self as g}}; g::write() }",
+            "fn f() { use crate::b::write; write() }",
+            "fn e() { use crate::c as g; } fn f() { use crate::b as g; g::write() }",
+            "fn e() -> impl Sized + use<> {} use crate::b; fn f() { b::write() }",
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            let files = [modules, ("a.rs", code), file, other];
+            let all = told(&format!("block-{case}"), &files);
+            assert_eq!(all, ["a.rs -> b.rs"], "{code}");
+        }
     }
 }

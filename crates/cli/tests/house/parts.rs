@@ -1,4 +1,4 @@
-//! `bench/bbr3/run` changes parts of BBRv3's code: the texts that it changes are there.
+//! `bench/bbr3/run` replaces texts in BBRv3's code: these texts exist.
 
 use toml::Table;
 

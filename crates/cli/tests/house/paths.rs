@@ -1,11 +1,11 @@
-//! What documents link to and name is there.
+//! The targets of links and the paths in documents exist.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::{root, text};
 
-/// Every document that is written for people.
+/// All documents for people.
 fn documents() -> Vec<PathBuf> {
     let mut found = Vec::new();
     for directory in ["", "docs", "docs/results"] {
@@ -29,7 +29,7 @@ fn prose(text: &str) -> String {
     parts.collect::<Vec<_>>().join("\n")
 }
 
-/// What a heading is called in a link.
+/// The anchor of a heading.
 fn anchor(heading: &str) -> String {
     let kept = heading.chars().filter_map(|c| match c {
         ' ' => Some('-'),
@@ -70,8 +70,8 @@ fn links_lead_somewhere() {
     }
 }
 
-/// `crates/path/src/link.rs`: what stands in a span of code and begins with a directory of ours. Names in capitals and
-/// patterns stand for many.
+/// Paths such as `crates/path/src/link.rs`: spans of code that begin with a directory of the repository. Placeholders
+/// in capitals and patterns are left out.
 #[test]
 fn paths_that_are_named_are_there() {
     let ours = [

@@ -116,12 +116,12 @@ fn difference(quantity: Quantity, first: f64, second: f64, rtprop_ms: f64) -> f6
 }
 
 impl Difference<'_> {
-    /// Whether the difference exceeds its tolerance, or only one engine has a judged quantity.
+    /// True if the difference exceeds its tolerance, or only one engine has a judged quantity.
     pub fn is_outlier(&self) -> bool {
         self.excess().is_some_and(|excess| excess > 1.0)
     }
 
-    /// Whether the ranges of the two engines' values overlap, so that chance alone may explain the difference.
+    /// True if the ranges of the two engines' values overlap, so that chance alone may explain the difference.
     pub fn overlaps(&self) -> bool {
         match self.sides {
             [Some(first), Some(second)] => first.min <= second.max && second.min <= first.max,

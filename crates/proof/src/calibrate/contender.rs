@@ -41,7 +41,7 @@ impl Contender {
         }
     }
 
-    /// Whether the case has the controller that the contender replaces.
+    /// True if the case has the controller that the contender replaces.
     pub(super) fn takes(&self, scenario: &Scenario) -> bool {
         let has =
             |of: ControllerKind| (scenario.flows.iter()).any(|flow| flow.controller == of.into());

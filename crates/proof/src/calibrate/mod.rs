@@ -5,7 +5,7 @@
 //! kept of each run. A [`Comparison`] compares the observations of a case on both engines and decides whether they
 //! agree.
 //!
-//! # What is compared
+//! # Compared quantities
 //!
 //! - **Goodput** of all flows together, after the warmup: within 5 % of the first engine's, or what a [`Pair`] says.
 //! - **RTT**: the median of the smoothed round-trip time, sampled every 10 ms: within 10 % of RTprop, or what a [`Pair`]

@@ -197,7 +197,7 @@ fn throughput(record: &Record, ends: &[Duration], step: Duration) -> Vec<Option<
         .collect()
 }
 
-/// For each flow, whether it opens a connection for each of its objects.
+/// For each flow, true if it opens a connection for each of its objects.
 fn are_many(scenario: &Scenario) -> impl Iterator<Item = bool> + '_ {
     let flows = scenario.each_flow();
     flows.map(|(flow, _)| flow.app_kind() == Some("poisson"))

@@ -148,7 +148,7 @@ fn seeds(judgements: &[Judgement<'_>]) -> String {
     format!("{}{more}", shown.join(", "))
 }
 
-/// The most seeds that are named. All can be derived from the study's sweep.
+/// The most seeds that are listed. All can be derived from the study's sweep.
 const MAX_NAMED_SEEDS: usize = 2;
 
 #[cfg(test)]

@@ -51,7 +51,7 @@ pub struct Band {
 }
 
 impl Band {
-    /// Whether the value is within the band.
+    /// True if the value is within the band.
     pub fn holds(&self, value: f64) -> bool {
         self.at_least.is_none_or(|least| value >= least)
             && self.at_most.is_none_or(|most| value <= most)

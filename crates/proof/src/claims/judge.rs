@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use serde::Serialize;
 
 use super::expectation::Expectation;
-use super::seen;
+use super::measurable;
 use super::spec::Claim;
 use crate::study::Length;
 use studies::runs::{Finding, Findings};
@@ -111,7 +111,7 @@ impl<'c> Judgement<'c> {
         let is_excused = expectation.never
             && evaluation
                 .chosen()
-                .all(|run| seen::could_happen(expectation, run));
+                .all(|run| measurable::could_happen(expectation, run));
         let is_told = |value: &Value| value.value.is_some() || is_excused;
         // A known cause explains a measured value, but not a missing one.
         let is_measured =
@@ -146,7 +146,7 @@ impl<'c> Judgement<'c> {
         Spread::of(values.collect::<Option<Vec<f64>>>()?)
     }
 
-    /// Whether the value differs without an established cause.
+    /// True if the value differs without an established cause.
     pub fn is_unexplained(&self) -> bool {
         self.verdict == Verdict::Differs && self.expectation.is_unexplained
     }
@@ -294,7 +294,7 @@ impl Evaluation<'_> {
     }
 
     fn measured(&self, run: &Finding) -> Option<f64> {
-        let subject = seen::subject(self.expectation, run)?;
+        let subject = measurable::subject(self.expectation, run)?;
         self.expectation.measure.of(&subject)
     }
 }

@@ -9,15 +9,15 @@ pub(super) const STEP_MEASURES: [&str; 2] = ["cycle_growth", "follow"];
 /// The measure of the time until the round-trip time is the least that the flows' windows allow.
 pub(super) const LEAST_RTT_MEASURE: &str = "four_packets_reached";
 
-/// Whether the measure is of an event that may never happen. In a run that lasts long enough, no value then means that
-/// it did not.
+/// True if the measure is of an event that may never happen. In a run that lasts long enough, a missing value then
+/// means that it did not.
 pub(super) fn is_of_event(measure: &Measure) -> bool {
     EVENNESS_MEASURES.contains(&measure.name)
         || STEP_MEASURES.contains(&measure.name)
         || measure.name == LEAST_RTT_MEASURE
 }
 
-/// Whether the measure covers all flows of a run.
+/// True if the measure covers all flows of a run.
 pub(super) fn is_of_all_flows(measure: &Measure) -> bool {
     EVENNESS_MEASURES.contains(&measure.name)
 }

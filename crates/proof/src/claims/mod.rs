@@ -12,7 +12,7 @@ mod expectation;
 mod json;
 mod judge;
 mod kinds;
-mod seen;
+mod measurable;
 pub mod spec;
 mod studies;
 mod table;

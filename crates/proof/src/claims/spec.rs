@@ -200,7 +200,7 @@ fn hint_for(word: &str, known: &[&str]) -> String {
 }
 
 impl Claim {
-    /// Whether the engine can show the expectation.
+    /// True if the engine can show the expectation.
     pub fn shows(&self, expectation: &Expectation, engine: lab::EngineKind) -> bool {
         let engines = expectation.engines.as_ref().unwrap_or(&self.engines);
         engines.contains(&engine)
@@ -228,13 +228,13 @@ impl Claim {
         Ok(())
     }
 
-    /// Whether the engine can show any expectation.
+    /// True if the engine can show any expectation.
     pub fn is_shown_on(&self, engine: lab::EngineKind) -> bool {
         let mut expectations = self.expectations.iter();
         expectations.any(|of| self.shows(of, engine))
     }
 
-    /// Whether any expectation needs samples over time.
+    /// True if any expectation needs samples over time.
     pub fn needs_samples(&self) -> bool {
         let mut expectations = self.expectations.iter();
         expectations.any(|of| of.measure.needs_samples(&of.select))

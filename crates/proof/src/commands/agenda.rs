@@ -49,8 +49,8 @@ impl<'i, T> Agenda<'i, T> {
     }
 
     /// Runs all studies, engine after engine. `done` gets the findings of a study on an engine as soon as it is
-    /// complete, and whether no other engine still has to run this study. Prints the runs that failed, and returns their
-    /// number.
+    /// complete, and whether no other engine still has to run this study. Prints the runs that failed, and returns
+    /// their number.
     pub fn run(
         &self,
         options: &StudyOptions,

@@ -27,7 +27,7 @@ use crate::files::machine;
 use crate::files::records::Records;
 
 /// The default number of runs of each case.
-const REPEATS: u64 = 3;
+const DEFAULT_REPEATS: u64 = 3;
 
 /// Compare two engines, case by case
 #[derive(Debug, Args)]
@@ -194,7 +194,7 @@ fn calibration(options: &Options) -> Result<Calibration, Failure> {
         patterns: patterns.collect(),
         is_quick: options.quick,
     };
-    let usual = if options.quick { 1 } else { REPEATS };
+    let usual = if options.quick { 1 } else { DEFAULT_REPEATS };
     let repeats = options.repeats.unwrap_or(usual);
     let calibration = Calibration::open(&shelf, &choice, &pair, repeats).map_err(Failure::usage)?;
     for case in &calibration.cases {

@@ -49,8 +49,8 @@ pub struct Options {
     /// Write the judgements as JSON into this directory, and the record of each run, as `fullpipe run --out` does
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Replace the results in this document, between `<!-- claims: begin -->` and `<!-- claims: end -->`; with an engine
-    /// in real time, between `<!-- real-time: begin -->` and `<!-- real-time: end -->`
+    /// Replace the results in this document, between `<!-- claims: begin -->` and `<!-- claims: end -->`; with an
+    /// engine in real time, between `<!-- real-time: begin -->` and `<!-- real-time: end -->`
     #[arg(long, value_name = "FILE")]
     document: Option<PathBuf>,
     /// Compare the results with those in the document, and do not change it; the exit code is 0 if they are the same

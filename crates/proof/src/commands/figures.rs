@@ -23,7 +23,7 @@ use crate::options::study_options::StudyOptions;
 /// The page with all figures.
 const PAGE: &str = "figures.html";
 
-/// How the name of a picture for narrow screens ends, which the page has beside the other one.
+/// The end of the name of a picture for narrow screens, which the page has beside the wide one.
 const NARROW: &str = "narrow.svg";
 
 /// Draw the figures of the publications about BBR from new runs

@@ -12,7 +12,7 @@ use report::{Table, below};
 use serde_json::json;
 
 /// The interval between looks at a study, for results at any time.
-const LOOKS: usize = 50;
+const LOOK_INTERVAL: usize = 50;
 
 /// The effect of the studies that have one, and how much it differs between units.
 const EFFECT: f64 = 0.08;
@@ -69,7 +69,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
             name,
             without: coverage(&model(0.0, 0.0), seeds()),
             with: coverage(&model(EFFECT, SPREAD), seeds()),
-            looks: peeking(&model(0.0, 0.0), LOOKS, seeds()),
+            looks: peeking(&model(0.0, 0.0), LOOK_INTERVAL, seeds()),
         }
     };
     let kinds: Vec<Kind> = ALL.into_iter().map(kind).collect();

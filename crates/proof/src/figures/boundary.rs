@@ -1,6 +1,6 @@
 //! The conditions under which a claim holds: a measured ratio along the quantity that decides it.
 
-use super::seen::{self, Seen};
+use super::runs::{self, StudyRun};
 use super::{After, CDN, Figure, PAPER, curves, transfers};
 use draw::{Axis, Chart, Curve, Picture, Rule, Unit};
 use studies::runs::Findings;
@@ -38,7 +38,7 @@ pub const CELL: Figure = Figure::new(
 );
 
 const BBR: &str = "flow.bbr1";
-const CONTROLLER: &str = seen::CONTROLLER;
+const CONTROLLER: &str = runs::CONTROLLER;
 
 /// BBR's curves, one for each value of `each`. Along `x`, the median of `measure` where `of` has the value `one`, over
 /// the median where it has another.
@@ -48,21 +48,21 @@ fn ratios(
     x: &str,
     (of, one): (&str, &str),
     name: impl Fn(&str) -> String,
-    measure: impl Fn(&Seen<'_>) -> f64,
+    measure: impl Fn(&StudyRun<'_>) -> f64,
 ) -> Vec<Curve> {
     let curve = |(place, value): (usize, &str)| {
         let points = |is_one: bool| {
-            let seen = seen::all(findings).filter(|seen| seen.value(each) == value);
+            let seen = runs::all(findings).filter(|seen| seen.value(each) == value);
             let seen = seen.filter(|seen| (seen.value(of) == one) == is_one);
-            seen::medians(seen.map(|seen| (seen.number(x), measure(&seen))))
+            runs::medians(seen.map(|seen| (seen.number(x), measure(&seen))))
         };
         Curve::new(
             name(value),
             curves::variant_of("bbr1", place),
-            seen::ratios(&points(true), &points(false)),
+            runs::ratios(&points(true), &points(false)),
         )
     };
-    let values = seen::values(findings, each).into_iter();
+    let values = runs::values(findings, each).into_iter();
     values.enumerate().map(curve).collect()
 }
 

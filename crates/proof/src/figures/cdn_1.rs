@@ -1,6 +1,6 @@
 //! CDN, figure 1: the number of requests of each size and completion time.
 
-use super::seen::{self, CONTROLLER};
+use super::runs::{self, CONTROLLER};
 use super::transfers::{self, Arrived};
 use super::{After, CDN, Figure};
 use draw::{Axis, Cell, Cells, Chart, Picture, Unit};
@@ -22,10 +22,10 @@ const TIMES: [f64; 12] = [
 ];
 
 fn draw(findings: &[Findings]) -> Picture {
-    let of_each: Vec<(&str, Vec<Cell>)> = seen::values(findings, CONTROLLER)
+    let of_each: Vec<(&str, Vec<Cell>)> = runs::values(findings, CONTROLLER)
         .into_iter()
         .map(|controller| {
-            let seen = seen::with(findings, CONTROLLER, controller);
+            let seen = runs::with(findings, CONTROLLER, controller);
             let objects: Vec<Arrived> = seen.flat_map(|seen| transfers::of(&seen)).collect();
             (controller, counts(&objects))
         })

@@ -1,6 +1,6 @@
 //! CDN, figure 2: the throughput of a wireless provider's clients before and after BBR is turned on.
 
-use super::seen::{self, CONTROLLER};
+use super::runs::{self, CONTROLLER};
 use super::{After, CDN, Figure, curves, transfers};
 use draw::{Axis, Chart, Curve, Mark, Picture, Rule, Unit, cdf};
 use studies::runs::Findings;
@@ -29,10 +29,10 @@ struct Hour {
 type Day<'f> = (&'f str, Vec<Vec<Hour>>);
 
 fn draw(findings: &[Findings]) -> Picture {
-    let loads = seen::values(findings, LOAD);
+    let loads = runs::values(findings, LOAD);
     let days: [Day<'_>; 2] = ["cubic", "bbr1"].map(|controller| {
         let of_hour = |load: &&str| {
-            let seen = seen::with(findings, CONTROLLER, controller);
+            let seen = runs::with(findings, CONTROLLER, controller);
             let seen = seen.filter(|seen| seen.value(LOAD) == *load);
             seen.filter_map(|seen| hour(transfers::throughputs(&seen, MIN_LARGE_BYTES)))
                 .collect()
@@ -71,7 +71,7 @@ fn draw(findings: &[Findings]) -> Picture {
 fn over_time_of((controller, hours): &Day<'_>, from: f64) -> [Curve; 2] {
     let curve = |variant: &str, mark, part: fn(&Hour) -> f64| {
         let points = hours.iter().enumerate().map(|(hour, runs)| {
-            let median = seen::median(runs.iter().map(part));
+            let median = runs::median(runs.iter().map(part));
             (from + hour as f64 + 0.5, median)
         });
         let look = curves::look_of(controller).marked(mark);

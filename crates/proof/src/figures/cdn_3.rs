@@ -1,6 +1,6 @@
 //! CDN, figure 3: completion time and jitter by the size of objects.
 
-use super::seen::{self, CONTROLLER};
+use super::runs::{self, CONTROLLER};
 use super::transfers::{self, Arrived};
 use super::{After, CDN, Figure, curves};
 use draw::{Axis, Chart, Curve, Mark, Picture, Unit};
@@ -38,7 +38,7 @@ fn draw(findings: &[Findings]) -> Picture {
 /// For each controller and size, the median of a measure over the runs' objects of this size.
 fn by_size(findings: &[Findings], measure: impl Fn(Vec<Arrived>) -> f64) -> Vec<Curve> {
     let curve = |controller| {
-        let seen = seen::with(findings, CONTROLLER, controller);
+        let seen = runs::with(findings, CONTROLLER, controller);
         let points = seen.flat_map(|seen| {
             let objects = transfers::of(&seen);
             SIZES.map(|size| {
@@ -47,8 +47,8 @@ fn by_size(findings: &[Findings], measure: impl Fn(Vec<Arrived>) -> f64) -> Vec<
             })
         });
         let look = curves::look_of(controller).marked(Mark::Circle);
-        Curve::new(controller, look, seen::medians(points))
+        Curve::new(controller, look, runs::medians(points))
     };
-    let controllers = seen::values(findings, CONTROLLER);
+    let controllers = runs::values(findings, CONTROLLER);
     controllers.into_iter().map(curve).collect()
 }

@@ -1,6 +1,6 @@
 //! CDN, figure 4: throughput within a site and between sites.
 
-use super::seen::{self, Seen};
+use super::runs::{self, StudyRun};
 use super::testbed::{FOREGROUND, RTT};
 use super::{After, CDN, Figure, curves, transfers};
 use draw::{Axis, BLUE, Chart, Dash, Look, Picture, Unit};
@@ -22,11 +22,13 @@ const BBR: &str = "flow.0.bbr1";
 const TODAY: &str = "linux";
 
 fn draw(findings: &[Findings]) -> Picture {
-    let paths: Vec<String> = distinct(seen::all(findings).map(|seen| path(&seen)));
+    let paths: Vec<String> = distinct(runs::all(findings).map(|seen| path(&seen)));
     let throughput = |controller: &str, is_today: Option<bool>, of: &str| {
-        let seen = seen::with(findings, FOREGROUND, controller).filter(|seen| path(seen) == of);
+        let seen = runs::with(findings, FOREGROUND, controller).filter(|seen| path(seen) == of);
         let seen = seen.filter(|seen| is_today.is_none_or(|is| (seen.value(BBR) == TODAY) == is));
-        seen::median(seen.map(|seen| transfers::mean_throughput(&seen, transfers::LARGE)))
+        runs::median(
+            seen.map(|seen| transfers::mean_throughput(&seen, transfers::LARGE_ABOVE_BYTES)),
+        )
     };
     let shares = |is_today: bool| -> Vec<f64> {
         let share = |path: &String| {
@@ -64,7 +66,7 @@ fn draw(findings: &[Findings]) -> Picture {
 }
 
 /// `between sites, 0.001 % loss`.
-fn path(seen: &Seen<'_>) -> String {
+fn path(seen: &StudyRun<'_>) -> String {
     if seen.number(RTT) < 5.0 {
         return "within a site".into();
     }

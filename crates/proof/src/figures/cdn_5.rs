@@ -1,6 +1,6 @@
 //! CDN, figure 5: throughput in two networks at long RTTs.
 
-use super::seen::{self, CONTROLLER, Seen};
+use super::runs::{self, CONTROLLER, StudyRun};
 use super::{After, CDN, Figure, curves, transfers};
 use draw::{Axis, Chart, Picture, Unit};
 use studies::runs::Findings;
@@ -15,19 +15,19 @@ pub const FIGURE: Figure = Figure::new(
 const LOSS: &str = "path.loss";
 
 fn draw(findings: &[Findings]) -> Picture {
-    let charts = seen::values(findings, LOSS).into_iter().map(|loss| {
-        let is_of_it = |seen: &Seen<'_>| seen.value(LOSS) == loss;
+    let charts = runs::values(findings, LOSS).into_iter().map(|loss| {
+        let is_of_it = |seen: &StudyRun<'_>| seen.value(LOSS) == loss;
         let curves = curves::distributions(findings, CONTROLLER, |seen| {
             let of_it = Some(seen).filter(is_of_it);
             of_it.map_or(Vec::new(), |seen| {
-                transfers::throughputs(&seen, transfers::LARGE)
+                transfers::throughputs(&seen, transfers::LARGE_ABOVE_BYTES)
             })
         });
-        let resent = seen::values(findings, CONTROLLER)
+        let resent = runs::values(findings, CONTROLLER)
             .into_iter()
             .map(|controller| {
-                let of_it = seen::with(findings, CONTROLLER, controller).filter(is_of_it);
-                let share = seen::median(of_it.map(|seen| seen.resent())) * 100.0;
+                let of_it = runs::with(findings, CONTROLLER, controller).filter(is_of_it);
+                let share = runs::median(of_it.map(|seen| seen.resent())) * 100.0;
                 format!("{controller} {share:.2} %")
             });
         let resent: Vec<String> = resent.collect();

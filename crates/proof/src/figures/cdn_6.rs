@@ -1,6 +1,6 @@
 //! CDN, figure 6: completion time over object size, in the network that gains.
 
-use super::seen::{self, CONTROLLER};
+use super::runs::{self, CONTROLLER};
 use super::{After, CDN, Figure, curves};
 use draw::{Axis, BLACK, Chart, Curve, Dash, Look, Mark, Picture, Rule, Unit};
 use studies::runs::Findings;
@@ -16,20 +16,20 @@ pub const FIGURE: Figure = Figure::new(
 const SIZE: &str = "flow.bytes";
 
 fn draw(findings: &[Findings]) -> Picture {
-    let time = |seen: &seen::Seen<'_>| {
+    let time = |seen: &runs::StudyRun<'_>| {
         let mut flows = seen.flows().iter();
         flows.find_map(|flow| flow.completed_s).unwrap_or(f64::NAN)
     };
     let curves = curves::by_controller(findings, |seen| seen.number(SIZE), time);
     let of = |controller| {
-        let seen = seen::with(seen::of_first(findings), CONTROLLER, controller);
-        seen::medians(seen.map(|seen| (seen.number(SIZE), time(&seen))))
+        let seen = runs::with(runs::of_first(findings), CONTROLLER, controller);
+        runs::medians(seen.map(|seen| (seen.number(SIZE), time(&seen))))
     };
     let size = || Axis::log("Size of the object", Unit::BYTES, 8e2, 1.3e8);
     let ratio = Curve::new(
         "bbr1's time over cubic's",
         Look::line(BLACK, Dash::Solid).marked(Mark::Diamond),
-        seen::ratios(&of("bbr1"), &of("cubic")),
+        runs::ratios(&of("bbr1"), &of("cubic")),
     );
     let charts = [
         Chart::new(

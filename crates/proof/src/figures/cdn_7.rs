@@ -1,6 +1,6 @@
 //! CDN, figure 7: a drawing of its testbed.
 
-use super::seen::{self, Seen};
+use super::runs::{self, StudyRun};
 use super::{After, CDN, Figure, testbed};
 use draw::{Axis, BLUE, Chart, Colour, Drawing, GREEN, Node, PURPLE, Picture, VERMILLION};
 use studies::runs::Findings;
@@ -17,7 +17,7 @@ const LOSS: &str = "path.loss";
 
 /// A row for each path: the sender, the emulated path, the receiver.
 fn draw(findings: &[Findings]) -> Picture {
-    let paths: Vec<Seen<'_>> = seen::all(seen::of_first(findings)).collect();
+    let paths: Vec<StudyRun<'_>> = runs::all(runs::of_first(findings)).collect();
     let rows = paths.len().max(1) as f64;
     let mut drawing = Drawing::default();
     for (row, path) in (0..).zip(&paths) {
@@ -51,7 +51,7 @@ fn draw(findings: &[Findings]) -> Picture {
 }
 
 /// The settings of the path.
-fn emulated(class: &str, seen: &Seen<'_>) -> Vec<String> {
+fn emulated(class: &str, seen: &StudyRun<'_>) -> Vec<String> {
     let path = seen.path();
     let buffer = path.buffer_bytes.unwrap_or_default() as f64;
     vec![
@@ -73,7 +73,7 @@ fn size(bytes: f64) -> String {
 }
 
 /// The measurements of a transfer alone on the path.
-fn measured(seen: &Seen<'_>) -> String {
+fn measured(seen: &StudyRun<'_>) -> String {
     let flow = seen.flows().first();
     let goodput = flow.map_or(0.0, |flow| flow.goodput_bps as f64);
     let rtt = flow.and_then(|flow| flow.rtt_ms.min).unwrap_or(f64::NAN);

@@ -1,6 +1,6 @@
 //! CDN, figure 8: completion times of objects of 3 MB, to clients and from site to site.
 
-use super::seen;
+use super::runs;
 use super::testbed::{self, FOREGROUND, RTT};
 use super::{After, CDN, Figure, curves, transfers};
 use draw::{Chart, Picture, Unit};
@@ -17,7 +17,7 @@ pub const FIGURE: Figure = Figure::new(
 const MEASURED_BYTES: f64 = 3e6;
 
 fn draw(findings: &[Findings]) -> Picture {
-    let charts = seen::values(findings, RTT).into_iter().map(|rtt| {
+    let charts = runs::values(findings, RTT).into_iter().map(|rtt| {
         let curves = curves::distributions(findings, FOREGROUND, |seen| {
             let objects = Some(seen).filter(|seen| seen.value(RTT) == rtt);
             let objects = objects.map_or(Vec::new(), |seen| transfers::of(&seen));
@@ -28,7 +28,7 @@ fn draw(findings: &[Findings]) -> Picture {
         });
         let all = curves::across(&curves);
         let x = transfers::around("Completion time", Unit::MILLISECONDS, all);
-        let class = seen::with(findings, RTT, rtt)
+        let class = runs::with(findings, RTT, rtt)
             .next()
             .map(|seen| testbed::class(&seen));
         Chart::new(x, curves::share_of("objects"))

@@ -28,7 +28,7 @@ pub fn chosen(names: &[String]) -> Result<Vec<&'static Figure>, UnknownFigure> {
     let is_known = |name: &&String| ALL.iter().any(|figure| has(name, figure));
     if let Some(name) = names.iter().find(|name| !is_known(name)) {
         let known: Vec<&str> = ALL.iter().flat_map(beginnings).collect();
-        // `paper4` is `paper-4`, and not `paper`, which is as near.
+        // `paper4` means `paper-4`, and not `paper`, which is as near.
         let plain = |name: &str| name.to_lowercase().replace(['-', '_', ' '], "");
         let alike = known.iter().find(|of| plain(of) == plain(name));
         return Err(UnknownFigure {

@@ -1,6 +1,6 @@
 //! The throughput of clients with each controller, over the load of their line.
 
-use super::seen::{self, CONTROLLER, Seen};
+use super::runs::{self, CONTROLLER, StudyRun};
 use super::{After, CDN, Figure, curves, transfers};
 use draw::{Axis, BLACK, Chart, Curve, Dash, Look, Mark, Picture, Rule, Unit};
 use studies::runs::Findings;
@@ -26,30 +26,30 @@ fn draw(findings: &[Findings]) -> Picture {
     let (mut throughputs, mut changes) = (Vec::new(), Vec::new());
     for of_engine in findings.chunks(1) {
         let (mut of_each, mut of_both) = (Vec::new(), Vec::new());
-        for (loss, dash) in seen::values(of_engine, LOSS).into_iter().zip(DASHES) {
+        for (loss, dash) in runs::values(of_engine, LOSS).into_iter().zip(DASHES) {
             let of = |controller| {
-                let seen = seen::with(of_engine, CONTROLLER, controller);
+                let seen = runs::with(of_engine, CONTROLLER, controller);
                 let seen = seen.filter(|seen| seen.value(LOSS) == loss);
-                let point = |seen: Seen<'_>| {
+                let point = |seen: StudyRun<'_>| {
                     (
                         load(&seen),
                         transfers::mean_throughput(&seen, MIN_LARGE_BYTES),
                     )
                 };
-                seen::medians(seen.map(point))
+                runs::medians(seen.map(point))
             };
             let variant = format!("{loss} loss");
-            for controller in seen::values(of_engine, CONTROLLER) {
+            for controller in runs::values(of_engine, CONTROLLER) {
                 let colour = curves::look_of(controller).colour;
                 let look = Look::line(colour, dash).marked(curves::mark_of(controller));
                 of_each.push(Curve::new(controller, look, of(controller)).variant(&variant));
             }
-            let ratios = seen::ratios(&of("bbr1"), &of("cubic")).into_iter();
+            let ratios = runs::ratios(&of("bbr1"), &of("cubic")).into_iter();
             let points = ratios.map(|(load, ratio)| (load, (ratio - 1.0) * 100.0));
             let look = Look::line(BLACK, dash).marked(Mark::Diamond);
             of_both.push(Curve::new("bbr1 over cubic", look, points).variant(&variant));
         }
-        throughputs.push((of_each, seen::engine(findings, of_engine)));
+        throughputs.push((of_each, runs::engine(findings, of_engine)));
         changes.push(of_both);
     }
     let x = || Axis::linear("Load of the clients' line", Unit::PERCENT, 0.0, 90.0);
@@ -71,6 +71,6 @@ fn draw(findings: &[Findings]) -> Picture {
 }
 
 /// The offered load as a share of the bottleneck's rate, in percent.
-fn load(seen: &Seen<'_>) -> f64 {
+fn load(seen: &StudyRun<'_>) -> f64 {
     seen.number(LOAD) / seen.rate() * 100.0
 }

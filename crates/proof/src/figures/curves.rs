@@ -1,23 +1,23 @@
 //! Curves, bars and axes for several figures.
 
-use super::seen::{self, CONTROLLER, Seen};
+use super::runs::{self, CONTROLLER, StudyRun};
 use draw::{Axis, Bars, Chart, Curve, Look, Mark, Unit, cdf};
 use studies::runs::Findings;
 
 /// A curve for each controller and engine: medians of `y` over `x`. Each engine has marks of its own.
 pub fn by_controller(
     findings: &[Findings],
-    x: impl Fn(&Seen<'_>) -> f64,
-    y: impl Fn(&Seen<'_>) -> f64,
+    x: impl Fn(&StudyRun<'_>) -> f64,
+    y: impl Fn(&StudyRun<'_>) -> f64,
 ) -> Vec<Curve> {
     let mut curves = Vec::new();
     for (place, of_engine) in findings.chunks(1).enumerate() {
-        let controllers = seen::values(of_engine, CONTROLLER);
+        let controllers = runs::values(of_engine, CONTROLLER);
         for (controller, look) in controllers.iter().zip(looks(&controllers)) {
-            let seen = seen::with(of_engine, CONTROLLER, controller);
-            let points = seen::medians(seen.map(|seen| (x(&seen), y(&seen))));
+            let seen = runs::with(of_engine, CONTROLLER, controller);
+            let points = runs::medians(seen.map(|seen| (x(&seen), y(&seen))));
             let curve = Curve::new(*controller, of_engine_at(place, look), points);
-            curves.push(curve.variant(seen::engine(findings, of_engine)));
+            curves.push(curve.variant(runs::engine(findings, of_engine)));
         }
     }
     curves
@@ -78,11 +78,11 @@ pub fn over_time((from, to): (f64, f64), y: Axis) -> Chart {
 pub fn distributions<V: IntoIterator<Item = f64>>(
     findings: &[Findings],
     field: &str,
-    of: impl Fn(Seen<'_>) -> V,
+    of: impl Fn(StudyRun<'_>) -> V,
 ) -> Vec<Curve> {
-    let controllers = seen::values(findings, field);
+    let controllers = runs::values(findings, field);
     let curve = |(controller, look): (&&str, Look)| {
-        let values = seen::with(findings, field, controller).flat_map(&of);
+        let values = runs::with(findings, field, controller).flat_map(&of);
         Curve::new(*controller, look, cdf(values))
     };
     let looks = looks(&controllers);

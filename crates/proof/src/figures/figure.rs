@@ -24,7 +24,7 @@ pub struct Figure {
     /// The engines that can show it.
     pub engines: &'static [lab::EngineKind],
     pub(super) after: After,
-    /// Whether it shows samples over time, beyond summaries and transfers.
+    /// True if it shows samples over time, beyond summaries and transfers.
     shows_samples: bool,
     /// The number of members of a population, if the figure has no study of its own.
     population: Option<Population>,

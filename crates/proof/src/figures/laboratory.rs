@@ -1,6 +1,6 @@
 //! The three classes of traffic of the CDN's testbed, beside long transfers of either controller.
 
-use super::seen::{self, Seen};
+use super::runs::{self, StudyRun};
 use super::testbed::{self, FOREGROUND, RTT};
 use super::{After, CDN, Figure, curves, transfers};
 use draw::{Chart, Curve, Dash, Look, Picture, Unit, cdf};
@@ -16,9 +16,9 @@ pub const FIGURE: Figure = Figure::new(
 const BACKGROUND: &str = "flow.1.controller";
 
 fn draw(findings: &[Findings]) -> Picture {
-    let classes = seen::values(findings, RTT);
+    let classes = runs::values(findings, RTT);
     let charts = classes.iter().map(|rtt| {
-        let seen: Vec<Seen<'_>> = seen::with(findings, RTT, rtt).collect();
+        let seen: Vec<StudyRun<'_>> = runs::with(findings, RTT, rtt).collect();
         let times: Vec<Vec<f64>> = seen.iter().map(milliseconds).collect();
         let x = transfers::around(
             "Completion time",
@@ -48,7 +48,7 @@ fn draw(findings: &[Findings]) -> Picture {
 }
 
 /// The times of a run's objects.
-fn milliseconds(seen: &Seen<'_>) -> Vec<f64> {
+fn milliseconds(seen: &StudyRun<'_>) -> Vec<f64> {
     let objects = transfers::of(seen);
     objects.iter().map(|object| object.took * 1e3).collect()
 }

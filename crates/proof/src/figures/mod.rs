@@ -33,7 +33,7 @@ mod paper_7;
 mod paper_8;
 mod paper_9;
 mod rtt_unfairness;
-mod seen;
+mod runs;
 mod series;
 mod testbed;
 mod time_shares;

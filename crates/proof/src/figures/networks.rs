@@ -1,6 +1,6 @@
 //! The change of throughput by BBR in each of many networks.
 
-use super::seen::{self, CONTROLLER};
+use super::runs::{self, CONTROLLER};
 use super::{After, CDN, Figure, curves, transfers};
 use draw::{Chart, Curve, Dash, GREEN, Look, Picture, Rule, cdf};
 use studies::runs::Findings;
@@ -13,7 +13,7 @@ pub const FIGURE: Figure = Figure::new(
 );
 
 fn draw(findings: &[Findings]) -> Picture {
-    let ratios = seen::pairs(findings, CONTROLLER, "bbr1", "cubic", |seen| {
+    let ratios = runs::pairs(findings, CONTROLLER, "bbr1", "cubic", |seen| {
         transfers::mean_throughput(seen, 0.0)
     });
     let changes = ratios.into_iter().map(|ratio| (ratio - 1.0) * 100.0);

@@ -1,6 +1,6 @@
 //! Figure 1: the behaviour of a path as more is in flight.
 
-use super::seen::{self, Seen, mega};
+use super::runs::{self, StudyRun, mega};
 use super::{After, Figure, PAPER};
 use draw::{
     Axis, BLUE, Band, Chart, Curve, Dash, GREEN, GREY, Look, Mark, ORANGE, PURPLE, Picture, Rule,
@@ -31,7 +31,7 @@ struct Path {
 }
 
 impl Path {
-    fn of(seen: &Seen<'_>) -> Path {
+    fn of(seen: &StudyRun<'_>) -> Path {
         let (rate, rtprop) = (mega(seen.rate()), seen.path().rtprop_ms);
         let buffer = seen.path().buffer_bytes.unwrap_or_default() as f64;
         Path {
@@ -75,35 +75,35 @@ impl Path {
 }
 
 /// The BDP in bytes.
-fn bdp(seen: &Seen<'_>) -> f64 {
+fn bdp(seen: &StudyRun<'_>) -> f64 {
     seen.rate() * seen.path().rtprop_ms / 8e3
 }
 
-fn inflight(seen: &Seen<'_>) -> f64 {
+fn inflight(seen: &StudyRun<'_>) -> f64 {
     seen.number(FLOWS) * PACKETS_PER_FLOW * PACKET / bdp(seen)
 }
 
 /// The share of lost packets, in percent.
-fn lost(seen: &Seen<'_>) -> f64 {
+fn lost(seen: &StudyRun<'_>) -> f64 {
     let sent: u64 = seen.flows().iter().filter_map(|flow| flow.sent_bytes).sum();
     let packets = (sent as f64 / PAYLOAD).max(1.0);
     seen.path().drops.unwrap_or_default() as f64 / packets * 100.0
 }
 
 /// Kleinrock's power, rate over RTT, relative to the path's rate over RTprop.
-fn power(seen: &Seen<'_>) -> f64 {
+fn power(seen: &StudyRun<'_>) -> f64 {
     let share = seen.goodput() * PACKET / (seen.rate() * PAYLOAD);
     share * seen.path().rtprop_ms / seen.rtt_p50()
 }
 
 fn draw(findings: &[Findings]) -> Picture {
-    let Some(path) = seen::all(findings).next().map(|seen| Path::of(&seen)) else {
+    let Some(path) = runs::all(findings).next().map(|seen| Path::of(&seen)) else {
         return Picture::of("", 1, 215.0, []);
     };
-    let measured = |name: &str, colour, y: fn(&Seen<'_>) -> f64| {
+    let measured = |name: &str, colour, y: fn(&StudyRun<'_>) -> f64| {
         let look = Look::line(colour, Dash::Solid).marked(Mark::Circle);
-        let points = seen::all(findings).map(|seen| (inflight(&seen), y(&seen)));
-        Curve::new(name, look, seen::medians(points))
+        let points = runs::all(findings).map(|seen| (inflight(&seen), y(&seen)));
+        Curve::new(name, look, runs::medians(points))
     };
     let (full, least) = (path.full(), path.rtprop);
     let (end, most) = (full + 1.0, least * full);

@@ -1,6 +1,6 @@
 //! Figure 10: round-trip times over the size of the bottleneck's buffer.
 
-use super::seen::{self, Seen};
+use super::runs::{self, StudyRun};
 use super::{After, Figure, PAPER, curves};
 use draw::{Axis, BLACK, Chart, Curve, Dash, Look, Picture, Rule, Unit};
 use studies::runs::Findings;
@@ -16,9 +16,9 @@ pub const FIGURE: Figure = Figure::new(
 const BUFFER: &str = "path.buffer";
 
 fn draw(findings: &[Findings]) -> Picture {
-    let buffer = |seen: &Seen<'_>| seen.number(BUFFER);
-    let rtt = |seen: &Seen<'_>| seen.rtt_p50() / 1e3;
-    let rate = seen::all(findings).find_map(|seen| seen.record().summary.path.rate_bps);
+    let buffer = |seen: &StudyRun<'_>| seen.number(BUFFER);
+    let rtt = |seen: &StudyRun<'_>| seen.rtt_p50() / 1e3;
+    let rate = runs::all(findings).find_map(|seen| seen.record().summary.path.rate_bps);
     let rate = rate.unwrap_or(1) as f64;
     let full = [1e5, 1e7].map(|bytes| (bytes, bytes * 8.0 / rate));
     let chart = Chart::new(

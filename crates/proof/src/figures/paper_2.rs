@@ -1,6 +1,6 @@
 //! Figure 2: 700 ms of a BBR flow in its steady state.
 
-use super::seen::{self, Seen};
+use super::runs::{self, StudyRun};
 use super::{After, Figure, PAPER, curves, series};
 use draw::{Axis, BLUE, Chart, Curve, Dash, GREEN, GREY, Look, ORANGE, Picture, Rule, Unit};
 use studies::runs::Findings;
@@ -15,25 +15,25 @@ pub const FIGURE: Figure = Figure::new(
 .with_samples();
 
 /// The shown seconds from the start: long after Startup, and long before the first ProbeRTT.
-const SHOWN: (f64, f64) = (4.0, 4.7);
+const SHOWN_S: (f64, f64) = (4.0, 4.7);
 
 fn draw(findings: &[Findings]) -> Picture {
     let columns: Vec<[Chart; 3]> = findings
         .chunks(1)
-        .flat_map(|of_engine| seen::all(of_engine).map(move |seen| (of_engine, seen)))
-        .map(|(of_engine, seen)| charts(&seen, seen::engine(findings, of_engine)))
+        .flat_map(|of_engine| runs::all(of_engine).map(move |seen| (of_engine, seen)))
+        .map(|(of_engine, seen)| charts(&seen, runs::engine(findings, of_engine)))
         .collect();
     let count = columns.len();
     Picture::of("", count, 195.0, series::row_by_row(columns))
 }
 
-fn charts(seen: &Seen<'_>, engine: &str) -> [Chart; 3] {
-    let (rate, rtprop) = (seen::mega(seen.rate()), seen.path().rtprop_ms);
+fn charts(seen: &StudyRun<'_>, engine: &str) -> [Chart; 3] {
+    let (rate, rtprop) = (runs::mega(seen.rate()), seen.path().rtprop_ms);
     let bdp_kb = rate * rtprop / 8.0;
     let chart = |name: &str, unit, (of, least, most): (f64, f64, f64)| {
-        curves::over_time(SHOWN, Axis::linear(name, unit, of * least, of * most))
+        curves::over_time(SHOWN_S, Axis::linear(name, unit, of * least, of * most))
     };
-    let curve = |name: &str, look, part| Curve::new(name, look, series::of(seen, SHOWN, part));
+    let curve = |name: &str, look, part| Curve::new(name, look, series::of(seen, SHOWN_S, part));
     let line = |colour| Look::line(colour, Dash::Solid);
     let dashed = |colour| Look::line(colour, Dash::Dashed);
     let max = "BtlBw, the maximum of ten round trips";

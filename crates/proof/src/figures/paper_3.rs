@@ -1,6 +1,6 @@
 //! Figure 3: the bottleneck's rate doubles, and is halved.
 
-use super::seen::{self, Seen};
+use super::runs::{self, StudyRun};
 use super::{After, Figure, PAPER, curves, series};
 use draw::{Axis, BLUE, Chart, Curve, Dash, GREEN, GREY, Look, ORANGE, Picture, Rule, Unit};
 use studies::runs::Findings;
@@ -22,9 +22,9 @@ const SECONDS_AFTER: f64 = 3.2;
 
 fn draw(findings: &[Findings]) -> Picture {
     let charts = findings.chunks(1).flat_map(|of_engine| {
-        let steps: Vec<Seen<'_>> = seen::all(of_engine).collect();
+        let steps: Vec<StudyRun<'_>> = runs::all(of_engine).collect();
         let columns = steps.iter().map(|step| charts(step, &steps)).collect();
-        let engine = seen::engine(findings, of_engine);
+        let engine = runs::engine(findings, of_engine);
         let rows = series::row_by_row(columns).into_iter();
         rows.map(move |chart| chart.titled(engine))
     });
@@ -32,22 +32,22 @@ fn draw(findings: &[Findings]) -> Picture {
 }
 
 /// The time of the change, in seconds.
-fn change(seen: &Seen<'_>) -> f64 {
+fn change(seen: &StudyRun<'_>) -> f64 {
     seen.number(AT) / 1e3
 }
 
 /// The shown span of a step, in seconds.
-fn shown(seen: &Seen<'_>) -> (f64, f64) {
+fn shown(seen: &StudyRun<'_>) -> (f64, f64) {
     (change(seen) - SECONDS_BEFORE, change(seen) + SECONDS_AFTER)
 }
 
 /// One quantity within the shown span of a step.
-fn of(seen: &Seen<'_>, part: series::Part) -> Vec<(f64, f64)> {
+fn of(seen: &StudyRun<'_>, part: series::Part) -> Vec<(f64, f64)> {
     series::of(seen, shown(seen), part)
 }
 
 /// The charts of a step. All steps have the same axes, for comparison.
-fn charts(seen: &Seen<'_>, steps: &[Seen<'_>]) -> [Chart; 3] {
+fn charts(seen: &StudyRun<'_>, steps: &[StudyRun<'_>]) -> [Chart; 3] {
     let rtprop = seen.path().rtprop_ms;
     let chart = |name: &str, unit: Unit, part: series::Part| {
         let highest = steps.iter().flat_map(|step| of(step, part)).map(|(_, y)| y);

@@ -1,6 +1,6 @@
 //! Figure 4: the first second of a flow with BBR, and of one with CUBIC.
 
-use super::seen::{self, CONTROLLER, Seen};
+use super::runs::{self, CONTROLLER, StudyRun};
 use super::{After, Figure, PAPER, curves, series};
 use draw::{Axis, BLUE, Chart, Curve, Dash, Look, Mark, ORANGE, Picture, Rule, Unit};
 use studies::runs::Findings;
@@ -14,7 +14,7 @@ pub const FIGURE: Figure = Figure::new(
 .on(lab::EngineKind::ALL)
 .with_samples();
 
-const SHOWN: (f64, f64) = (0.0, 1.0);
+const SHOWN_S: (f64, f64) = (0.0, 1.0);
 
 /// The controller whose states are shown.
 const STATES_OF: &str = "bbr1";
@@ -27,7 +27,7 @@ fn draw(findings: &[Findings]) -> Picture {
             of_engine,
             axis("Data", Unit::KILOBYTES, findings, series::sent),
         );
-        chart.titled(seen::engine(findings, of_engine))
+        chart.titled(runs::engine(findings, of_engine))
     });
     let lower = engines().map(|of_engine| {
         rtt(
@@ -39,20 +39,20 @@ fn draw(findings: &[Findings]) -> Picture {
     Picture::of("", findings.len(), 290.0, charts)
 }
 
-fn of(seen: &Seen<'_>, part: series::Part) -> Vec<(f64, f64)> {
-    series::of(seen, SHOWN, part)
+fn of(seen: &StudyRun<'_>, part: series::Part) -> Vec<(f64, f64)> {
+    series::of(seen, SHOWN_S, part)
 }
 
 /// A value axis with room for this quantity of all runs, for comparison.
 fn axis(name: &str, unit: Unit, findings: &[Findings], part: series::Part) -> Axis {
-    let highest = seen::all(findings).flat_map(|seen| of(&seen, part));
+    let highest = runs::all(findings).flat_map(|seen| of(&seen, part));
     Axis::from_zero(name, unit, highest.map(|(_, y)| y))
 }
 
 /// The bytes sent and the bytes acknowledged. The distance between the curves is the amount in flight.
 fn data(of_engine: &[Findings], y: Axis) -> Chart {
-    let mut chart = curves::over_time(SHOWN, y);
-    for seen in seen::all(of_engine) {
+    let mut chart = curves::over_time(SHOWN_S, y);
+    for seen in runs::all(of_engine) {
         let controller = seen.value(CONTROLLER);
         if controller == STATES_OF {
             chart = states(chart, &seen);
@@ -73,8 +73,8 @@ fn data(of_engine: &[Findings], y: Axis) -> Chart {
 }
 
 fn rtt(of_engine: &[Findings], y: Axis) -> Chart {
-    let mut chart = curves::over_time(SHOWN, y);
-    for (place, seen) in seen::all(of_engine).enumerate() {
+    let mut chart = curves::over_time(SHOWN_S, y);
+    for (place, seen) in runs::all(of_engine).enumerate() {
         if place == 0 {
             let rtprop = seen.path().rtprop_ms;
             chart = chart.with(Rule::horizontal(rtprop, "RTprop"));
@@ -86,7 +86,7 @@ fn rtt(of_engine: &[Findings], y: Axis) -> Chart {
 }
 
 /// Marks the beginning of each state after the first.
-fn states(chart: Chart, seen: &Seen<'_>) -> Chart {
+fn states(chart: Chart, seen: &StudyRun<'_>) -> Chart {
     let flow = seen.record().flows.first();
     let samples = flow.map_or(&[][..], |flow| &flow.samples);
     let controller = seen.value(CONTROLLER);

@@ -1,6 +1,6 @@
 //! Figure 6: five BBR flows that start one after the other.
 
-use super::seen::{self, Seen, mega};
+use super::runs::{self, StudyRun, mega};
 use super::{After, Figure, PAPER, curves};
 use draw::{Axis, Chart, Curve, Look, Picture, Rule, Unit};
 use record::FlowRecord;
@@ -16,14 +16,14 @@ pub const FIGURE: Figure = Figure::new(
 
 fn draw(findings: &[Findings]) -> Picture {
     let charts = findings.chunks(1).flat_map(|of_engine| {
-        let engine = seen::engine(findings, of_engine);
-        seen::all(of_engine).map(move |seen| chart(&seen, engine))
+        let engine = runs::engine(findings, of_engine);
+        runs::all(of_engine).map(move |seen| chart(&seen, engine))
     });
     let height = if findings.len() > 1 { 290.0 } else { 400.0 };
     Picture::of("", 1, height, charts)
 }
 
-fn chart(seen: &Seen<'_>, engine: &str) -> Chart {
+fn chart(seen: &StudyRun<'_>, engine: &str) -> Chart {
     let flows = &seen.record().flows;
     let limit = seen
         .path()

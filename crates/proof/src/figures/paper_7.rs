@@ -1,6 +1,6 @@
 //! Figure 7: BBR beside CUBIC on the paths of a wide area network.
 
-use super::seen::{self, CONTROLLER};
+use super::runs::{self, CONTROLLER};
 use super::{After, Figure, PAPER, curves, transfers};
 use draw::{Axis, BLACK, Chart, Curve, Dash, Look, Picture, Rule, Unit, cdf};
 use studies::runs::Findings;
@@ -13,8 +13,8 @@ pub const FIGURE: Figure = Figure::new(
 );
 
 fn draw(findings: &[Findings]) -> Picture {
-    let throughput = |seen: &seen::Seen<'_>| transfers::mean_throughput(seen, 0.0);
-    let ratios = seen::pairs(findings, CONTROLLER, "bbr1", "cubic", throughput);
+    let throughput = |seen: &runs::StudyRun<'_>| transfers::mean_throughput(seen, 0.0);
+    let ratios = runs::pairs(findings, CONTROLLER, "bbr1", "cubic", throughput);
     let highest = ratios.iter().copied().fold(2.0, f64::max) * 1.1;
     let lowest = ratios.iter().copied().fold(1.0, f64::min) * 0.9;
     let name = format!("BBR's over CUBIC's on {} paths", ratios.len());

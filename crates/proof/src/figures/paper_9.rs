@@ -1,6 +1,6 @@
 //! Figure 9: round-trip times of a population of users, by region.
 
-use super::seen::{self, CONTROLLER};
+use super::runs::{self, CONTROLLER};
 use super::{After, Figure, PAPER, curves};
 use crate::study::Population;
 use draw::{Axis, BLUE, Chart, Dash, Look, Picture, Unit};
@@ -20,13 +20,13 @@ pub const FIGURE: Figure = Figure::new(
 const REGION: &str = "region";
 
 fn draw(findings: &[Findings]) -> Picture {
-    let regions = seen::values(findings, REGION);
+    let regions = runs::values(findings, REGION);
     let rtts = |controller: &str| -> Vec<f64> {
         let median = |region: &&str| {
-            let seen = seen::with(findings, REGION, region);
+            let seen = runs::with(findings, REGION, region);
             let seen = seen.filter(|seen| seen.value(CONTROLLER) == controller);
             let rtts = seen.filter_map(|seen| seen.flows().iter().find_map(|flow| flow.rtt_ms.p50));
-            seen::median(rtts)
+            runs::median(rtts)
         };
         regions.iter().map(median).collect()
     };

@@ -2,7 +2,7 @@
 
 use units::Rate;
 
-use super::seen::Seen;
+use super::runs::StudyRun;
 use draw::Chart;
 use record::FlowSample;
 
@@ -11,7 +11,7 @@ pub type Part = fn(&FlowSample) -> Option<f64>;
 
 /// The points of a run's first flow between two times: seconds and a quantity. One more point at each end extends the
 /// curve to the edges.
-pub fn of(seen: &Seen<'_>, (from, to): (f64, f64), part: Part) -> Vec<(f64, f64)> {
+pub fn of(seen: &StudyRun<'_>, (from, to): (f64, f64), part: Part) -> Vec<(f64, f64)> {
     let flows = seen.record().flows.iter();
     let points = flows.take(1).flat_map(|flow| &flow.samples);
     let points: Vec<(f64, f64)> = points

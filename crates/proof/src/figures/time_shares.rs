@@ -1,6 +1,6 @@
 //! The completion times of objects by size.
 
-use super::seen;
+use super::runs;
 use super::testbed::FOREGROUND;
 use super::transfers::{self, Arrived};
 use super::{After, CDN, Figure};
@@ -34,7 +34,7 @@ fn signed(value: f64) -> String {
 
 fn draw(findings: &[Findings]) -> Picture {
     let objects = |controller| -> Vec<Arrived> {
-        seen::with(findings, FOREGROUND, controller)
+        runs::with(findings, FOREGROUND, controller)
             .flat_map(|seen| transfers::of(&seen))
             .collect()
     };

@@ -1,13 +1,13 @@
 //! The transfers of objects.
 
-use super::seen::{self, Seen};
+use super::runs::{self, StudyRun};
 use draw::{Axis, Cell, Unit};
 use record::Transfer;
 use tables::statistics::{self, mean};
 
 /// The size in bytes above which objects are large to the CDN. It measures their throughput, and the time of smaller
 /// ones.
-pub const LARGE: f64 = 3e6;
+pub const LARGE_ABOVE_BYTES: f64 = 3e6;
 
 /// A completed object.
 #[derive(Debug, Clone, Copy)]
@@ -25,7 +25,7 @@ impl Arrived {
 }
 
 /// The objects of a run that were requested after the warmup and completed.
-pub fn of(seen: &Seen<'_>) -> Vec<Arrived> {
+pub fn of(seen: &StudyRun<'_>) -> Vec<Arrived> {
     let record = seen.record();
     let rows = record.transfers.rows.iter();
     let arrived = |transfer: &Transfer| {
@@ -40,20 +40,20 @@ pub fn of(seen: &Seen<'_>) -> Vec<Arrived> {
 }
 
 /// The throughputs of objects with more bytes than this, in Mbit/s.
-pub fn throughputs(seen: &Seen<'_>, more_than: f64) -> Vec<f64> {
+pub fn throughputs(seen: &StudyRun<'_>, more_than: f64) -> Vec<f64> {
     let objects = of(seen).into_iter();
     let large = objects.filter(|object| object.bytes > more_than);
     large.map(|object| object.throughput()).collect()
 }
 
 /// The mean throughput of objects with more bytes than this, in Mbit/s.
-pub fn mean_throughput(seen: &Seen<'_>, more_than: f64) -> f64 {
+pub fn mean_throughput(seen: &StudyRun<'_>, more_than: f64) -> f64 {
     mean(&throughputs(seen, more_than)).unwrap_or(f64::NAN)
 }
 
 /// The median time of the objects, in seconds.
 pub fn median_time(objects: impl IntoIterator<Item = Arrived>) -> f64 {
-    seen::median(objects.into_iter().map(|object| object.took))
+    runs::median(objects.into_iter().map(|object| object.took))
 }
 
 /// The mean time of the objects, in seconds.
@@ -106,7 +106,7 @@ fn between(bounds: &[f64]) -> impl Iterator<Item = (f64, f64)> {
     bounds.iter().copied().zip(bounds.iter().copied().skip(1))
 }
 
-/// Whether a value is between two bounds, the upper one excluded.
+/// True if a value is between two bounds, the upper one excluded.
 fn is_in(value: f64, (from, to): (f64, f64)) -> bool {
     value >= from && value < to
 }

@@ -1,6 +1,6 @@
 //! BBRv3, BBRv1, CUBIC and Reno compared: each alone, beside its own kind, and beside CUBIC.
 
-use super::seen::{self, CONTROLLER, Seen};
+use super::runs::{self, CONTROLLER, StudyRun};
 use super::{After, DRAFT, Figure, curves, transfers};
 use draw::{Axis, Chart, Curve, Picture, Rule, Unit};
 use record::FlowSummary;
@@ -82,17 +82,17 @@ fn counts(of: &str) -> Axis {
 }
 
 /// The value of x, with shares in percent.
-fn at(seen: &Seen<'_>, field: &str) -> f64 {
+fn at(seen: &StudyRun<'_>, field: &str) -> f64 {
     let scale = if field.ends_with("loss") { 100.0 } else { 1.0 };
     seen.number(field) * scale
 }
 
 /// A curve for each controller that the field names: medians of `y` over `x`.
-fn each(findings: &[Findings], of: &str, x: &str, y: impl Fn(&Seen<'_>) -> f64) -> Vec<Curve> {
-    let controllers = seen::values(findings, of).into_iter();
+fn each(findings: &[Findings], of: &str, x: &str, y: impl Fn(&StudyRun<'_>) -> f64) -> Vec<Curve> {
+    let controllers = runs::values(findings, of).into_iter();
     let curve = |controller| {
-        let seen = seen::with(findings, of, controller);
-        let points = seen::medians(seen.map(|seen| (at(&seen, x), y(&seen))));
+        let seen = runs::with(findings, of, controller);
+        let points = runs::medians(seen.map(|seen| (at(&seen, x), y(&seen))));
         let look = curves::look_of(controller).marked(curves::mark_of(controller));
         Curve::new(controller, look, points)
     };
@@ -104,7 +104,7 @@ fn chart(title: &str, x: &Axis, y: Axis, curves: Vec<Curve>) -> Chart {
 }
 
 /// The goodput of all flows together, as a share of the path's limit.
-fn share(seen: &Seen<'_>) -> f64 {
+fn share(seen: &StudyRun<'_>) -> f64 {
     let together = seen.record().summary.together;
     together.limit_share.unwrap_or(f64::NAN)
 }
@@ -117,7 +117,7 @@ fn goodput(findings: &[Findings], x: &str, axis: &Axis, of: &str) -> Chart {
 fn inflation(findings: &[Findings], x: &str, axis: &Axis, of: &str) -> Chart {
     let curves = each(findings, of, x, |seen| {
         let flows = seen.flows().iter();
-        seen::median(flows.filter_map(|flow| flow.rtt_ms.p95)) / seen.path().rtprop_ms
+        runs::median(flows.filter_map(|flow| flow.rtt_ms.p95)) / seen.path().rtprop_ms
     });
     let highest = curves::heights(&curves).fold(1.0, f64::max);
     let name = "95th percentile over RTprop";
@@ -165,18 +165,18 @@ fn beside_cubic(findings: &[Findings], x: &str, axis: &Axis) -> Picture {
             .map_or(0.0, |flow| flow.goodput_bps as f64);
         first * all / seen.goodput()
     });
-    let others = |of: &dyn Fn(&Seen<'_>) -> f64| {
+    let others = |of: &dyn Fn(&StudyRun<'_>) -> f64| {
         let all = each(findings, COMPARED, x, of);
         let usual = all.iter().find(|curve| curve.name == CUBIC);
         let usual = usual.map_or(Vec::new(), |curve| curve.points.clone());
         let over = |curve: &Curve| Curve {
-            points: seen::ratios(&curve.points, &usual),
+            points: runs::ratios(&curve.points, &usual),
             ..curve.clone()
         };
         let rivals = all.iter().filter(|curve| curve.name != CUBIC);
         rivals.map(over).collect::<Vec<Curve>>()
     };
-    let of_cubic = |seen: &Seen<'_>, of: fn(&FlowSummary) -> Option<f64>| {
+    let of_cubic = |seen: &StudyRun<'_>, of: fn(&FlowSummary) -> Option<f64>| {
         let flows = seen.flows().iter();
         let cubics = flows.filter(|flow| flow.controller == CUBIC);
         mean(&cubics.filter_map(of).collect::<Vec<f64>>()).unwrap_or(f64::NAN)
@@ -215,18 +215,18 @@ const LOWER_CURVE_WIDTH: f64 = 7.0;
 fn requests(findings: &[Findings]) -> Picture {
     const LOSS: &str = "path.loss";
     let mut charts = Vec::new();
-    for loss in seen::values(findings, LOSS) {
+    for loss in runs::values(findings, LOSS) {
         for (name, share) in [("median", 0.5), ("99th percentile", 0.99)] {
-            let controllers = seen::values(findings, CONTROLLER).into_iter();
+            let controllers = runs::values(findings, CONTROLLER).into_iter();
             let curves = controllers.map(|controller| {
                 let runs = || {
-                    let runs = seen::with(findings, CONTROLLER, controller);
+                    let runs = runs::with(findings, CONTROLLER, controller);
                     runs.filter(|seen| seen.value(LOSS) == loss)
                 };
-                let points = seen::values(findings, "path.buffer")
+                let points = runs::values(findings, "path.buffer")
                     .into_iter()
                     .map(|buffer| {
-                        let runs: Vec<Seen<'_>> = runs()
+                        let runs: Vec<StudyRun<'_>> = runs()
                             .filter(|seen| seen.value("path.buffer") == buffer)
                             .collect();
                         let x = runs

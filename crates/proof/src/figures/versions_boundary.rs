@@ -1,6 +1,6 @@
 //! The paths that a BBRv3 flow and a CUBIC flow share, and the quantity that decides how.
 
-use super::seen::{self, Seen};
+use super::runs::{self, StudyRun};
 use super::{After, DRAFT, Figure, curves};
 use draw::{Axis, Cell, Cells, Chart, Curve, Dash, Look, Mark, Picture, Rule, Unit};
 use studies::runs::Findings;
@@ -39,27 +39,27 @@ const MAX_PROBE_ROUNDS: f64 = 63.0;
 const PACKET_BITS: f64 = 1500.0 * 8.0;
 
 fn draw(findings: &[Findings]) -> Picture {
-    let buffers = seen::values(findings, BUFFER);
+    let buffers = runs::values(findings, BUFFER);
     let maps = buffers.iter().map(|buffer| map(findings, buffer));
     let causes = buffers.iter().map(|buffer| cause(findings, buffer));
     Picture::of("", 2, 330.0, maps.chain(causes))
 }
 
 /// The goodput of bbr3 as a share of half of both flows' goodput.
-fn share(seen: &Seen<'_>) -> f64 {
+fn share(seen: &StudyRun<'_>) -> f64 {
     2.0 * seen.goodput_of("bbr3") / seen.goodput()
 }
 
 /// Each path with this buffer: one of its runs, and the median of the shares.
-fn paths<'f>(findings: &'f [Findings], buffer: &'f str) -> Vec<(Seen<'f>, f64)> {
+fn paths<'f>(findings: &'f [Findings], buffer: &'f str) -> Vec<(StudyRun<'f>, f64)> {
     let mut paths = Vec::new();
-    for rate in seen::values(findings, RATE) {
-        for rtt in seen::values(findings, RTT) {
+    for rate in runs::values(findings, RATE) {
+        for rtt in runs::values(findings, RTT) {
             let of_path = || {
-                let of_buffer = seen::with(findings, BUFFER, buffer);
+                let of_buffer = runs::with(findings, BUFFER, buffer);
                 of_buffer.filter(move |seen| seen.value(RATE) == rate && seen.value(RTT) == rtt)
             };
-            let share = seen::median(of_path().map(|seen| share(&seen)));
+            let share = runs::median(of_path().map(|seen| share(&seen)));
             paths.extend(of_path().next().map(|first| (first, share)));
         }
     }
@@ -69,9 +69,9 @@ fn paths<'f>(findings: &'f [Findings], buffer: &'f str) -> Vec<(Seen<'f>, f64)> 
 /// A cell for each path.
 fn map(findings: &[Findings], buffer: &str) -> Chart {
     let around = |middle: f64| (middle / HALF_STEP, middle * HALF_STEP);
-    let cell = |(path, share): (Seen<'_>, f64)| Cell {
+    let cell = |(path, share): (StudyRun<'_>, f64)| Cell {
         x: around(path.number(RTT)),
-        y: around(seen::mega(path.rate())),
+        y: around(runs::mega(path.rate())),
         amount: share,
         // Full colour where the division is no longer about fair.
         shade: share.ln() / MAX_FAIR_SHARE.ln() * -0.6,
@@ -107,19 +107,19 @@ fn cause(findings: &[Findings], buffer: &str) -> Chart {
 }
 
 /// The BDP of the path in packets.
-fn bdp(seen: &Seen<'_>) -> f64 {
+fn bdp(seen: &StudyRun<'_>) -> f64 {
     seen.rate() * seen.number(RTT) / 1e3 / PACKET_BITS
 }
 
 /// The time from one loss of CUBIC to the next beside an equal flow, in seconds. The window returns to half of the BDP
 /// and the buffer by the cubic function, or by the Reno-friendly part if that is faster. A round takes RTprop.
-fn losses_s(seen: &Seen<'_>) -> f64 {
+fn losses_s(seen: &StudyRun<'_>) -> f64 {
     let window = bdp(seen) * (1.0 + seen.number(BUFFER)) / 2.0;
     let lost = window * (1.0 - BETA);
     (lost / C).cbrt().min(lost / ALPHA * seen.number(RTT) / 1e3)
 }
 
 /// The time from one probe of bbr3 to the next, in seconds.
-fn probes_s(seen: &Seen<'_>) -> f64 {
+fn probes_s(seen: &StudyRun<'_>) -> f64 {
     PROBE_INTERVAL_S.min(MAX_PROBE_ROUNDS.min(bdp(seen)) * seen.number(RTT) / 1e3)
 }

@@ -1,4 +1,4 @@
-//! Files for results, and what results say of their origin.
+//! Files for results, and the origins of results.
 
 pub mod document;
 pub mod machine;

@@ -18,7 +18,7 @@ pub struct Study {
     pub caption: Option<String>,
     /// The sweep without alterations.
     pub sweep: Sweep,
-    /// Whether records have samples over time. Samples of hundreds of runs need gigabytes; figures of summaries and
+    /// True if records have samples over time. Samples of hundreds of runs need gigabytes; figures of summaries and
     /// transfers do without.
     pub keeps_samples: bool,
     length: Length,
@@ -49,7 +49,7 @@ const QUICK: &str = "quick";
 /// The key of the caption.
 const CAPTION: &str = "caption";
 
-/// Whether the entry is no part of the sweep or scenario.
+/// True if the entry is no part of the sweep or scenario.
 fn is_own(entry: &Entry) -> bool {
     [QUICK, CAPTION].contains(&entry.key.as_str()) || entry.key.parse::<lab::EngineKind>().is_ok()
 }

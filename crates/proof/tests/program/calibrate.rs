@@ -23,7 +23,7 @@ fn directory(set: &str) -> tempfile::TempDir {
     directory
 }
 
-/// Exit code, stdout and stderr.
+/// The exit code, stdout and stderr.
 fn calibrate(directory: &Path, options: &[&str]) -> (Option<i32>, String, String) {
     let fixed = ["calibrate", "--scenarios", "cases", "--engines", "sim,sim"];
     let arguments = fixed.iter().chain(options).copied();
@@ -53,7 +53,7 @@ fn results_are_kept_compared_and_shown() {
     );
     assert!(stderr.contains("engine sim: 1 of 1 run to do"), "{stderr}");
 
-    // Whatever is there is not done again.
+    // Existing results are not measured again.
     let options = [
         "--repeats",
         "2",
@@ -93,7 +93,7 @@ fn the_exit_code_says_whether_a_difference_is_unexplained() {
     let directory = directory(SET);
     let options = ["--repeats", "1"];
     assert_eq!(calibrate(directory.path(), &options).0, Some(0));
-    // Somebody measured something else with the second engine.
+    // The second engine's results have another origin.
     let runs = directory.path().join("calibration/runs.jsonl");
     let text = fs::read_to_string(&runs).expect("there");
     let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
@@ -240,8 +240,8 @@ fn what_makes_no_sense_is_refused_before_anything_runs() {
     );
 }
 
-/// In real time, so that no more is expected than that both carried something, or that the machine is named which was too late; how far
-/// they agree is printed.
+/// In real time the test expects only that both engines carried data, or that the late machine is named. The agreement
+/// is printed.
 #[test]
 fn the_kernel_is_compared_with_the_simulator_wherever_it_can_be() {
     let directory = directory(SET);
@@ -253,7 +253,7 @@ fn the_kernel_is_compared_with_the_simulator_wherever_it_can_be() {
         .count();
     match status.code() {
         Some(0 | 1) if late > 0 => skipping::skip!("{late} of 2 runs of the kernel: {said}"),
-        // Nobody captures this.
+        // Writes to the uncaptured stderr.
         Some(0 | 1) if !stdout.is_empty() => drop(writeln!(stderr(), "{stdout}")),
         _ => skipping::skip!("calibration by the kernel: {said}"),
     }

@@ -1,4 +1,4 @@
-//! `fullpipe-proof claims`, on a small table in virtual time, and on the one that is built in.
+//! `fullpipe-proof claims`, on a small table in virtual time, and on the built-in table.
 
 use std::fs;
 use std::path::Path;
@@ -26,7 +26,7 @@ fn directory(at_least: &str) -> tempfile::TempDir {
     directory
 }
 
-/// Exit code, stdout and stderr.
+/// The exit code, stdout and stderr.
 fn claims(directory: &Path, options: &[&str]) -> (Option<i32>, String, String) {
     let fixed = ["claims", "--scenarios", "cases"];
     let arguments = fixed.iter().chain(options).copied();
@@ -50,8 +50,8 @@ fn a_record_that_cannot_be_written_fails_and_costs_no_judgement() {
 fn what_holds_is_shown_kept_and_written_down() {
     let directory = directory("80%");
     let at = |name: &str| directory.path().join(name);
-    // What an earlier run that was killed has left, of this record and of one that is not written again; no process has so
-    // large a number.
+    // The remains of a killed run, of this record and of one that is not written again. No process has such a high
+    // number.
     for name in ["line-sim-0", "other-sim-3"] {
         let left = at("out/records").join(format!("{name}.{}.part", i32::MAX));
         fs::create_dir_all(&left).expect("made");
@@ -191,9 +191,9 @@ fn those_that_are_built_in_can_be_listed() {
     assert_eq!(status.code(), Some(0), "{stderr}");
     assert!(stdout.lines().count() >= 25, "{stdout}");
     assert!(stdout.contains("loss-sweep"), "{stdout}");
-    // There is no terminal that a line could be too long for.
+    // Without a terminal, no line is too long.
     assert!(!stdout.contains('…'), "{stdout}");
-    // A terminal breaks lines between words, and nothing is cut.
+    // On a terminal, lines break between words, and nothing is cut.
     let shown = on_a_terminal(directory.path(), &["claims", "--list"]);
     let widest = shown.lines().map(|line| line.chars().count()).max();
     assert!(widest <= Some(80), "{shown}");
@@ -203,7 +203,7 @@ fn those_that_are_built_in_can_be_listed() {
         words
     };
     assert_eq!(words(&shown), words(&stdout));
-    // Only what the engine can show, and how long that takes.
+    // The list has only claims that the engine can show, and their durations.
     let listing = ["claims", "--list", "--engine", "linux"];
     let (status, stdout, stderr) = Running::start(directory.path(), listing).finish();
     assert_eq!(status.code(), Some(0), "{stderr}");

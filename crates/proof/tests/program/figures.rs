@@ -27,7 +27,7 @@ fn a_figure_is_drawn_as_files_and_a_page() {
     );
     draw("paper-2");
     let page = fs::read_to_string(out.join("figures.html")).expect("there");
-    // What was drawn before stays on it.
+    // Older pictures stay on the page.
     for name in ["paper-2-steady-state", "paper-4-first-second"] {
         assert!(page.contains(&format!("<figure id=\"{name}\">")), "{name}");
     }

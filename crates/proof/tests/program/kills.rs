@@ -1,5 +1,5 @@
-//! `claims --document` and `calibrate --document`, killed at any moment and on a full disk: each file is whole or untouched, and
-//! nothing is left that the next run does not take away.
+//! `claims --document` and `calibrate --document`, killed at any moment and on a full disk: each file is complete or
+//! untouched, and the next run removes the rest.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use rustix::process::Signal;
 
 use crate::support::Running;
 
-/// So many moments of a run are tried.
+/// The number of tested moments of a run.
 const KILLS: u32 = 16;
 
 const CLAIM: &str = "[[claim]]\nid = \"line\"\nsource = \"a paper\"\nsetting = \"a line\"\npublished = \"it is full\"\n\
@@ -21,14 +21,14 @@ const CASES: &str = "name = \"small\"\ncase = \"{flow.controller}-small\"\n[axes
     \"flow.controller\" = [\"bbr1\", \"cubic\"]\n[scenario]\nname = \"small\"\nduration = \"2s\"\n\
     path = { rate = \"5mbit\", rtt = \"20ms\", buffer = \"2bdp\" }\n[[scenario.flow]]\ncontroller = \"bbr1\"\n";
 
-/// A command that replaces a section of results.md, with its scenarios.
+/// A command that replaces a section of results.md, and its scenarios.
 struct Case {
     name: &'static str,
     scenarios: &'static [(&'static str, &'static str)],
     arguments: &'static str,
-    /// The files that it writes beside.
+    /// The other files that it writes.
     out: &'static [&'static str],
-    /// What its section has when it is whole.
+    /// A row of the complete section.
     row: &'static str,
 }
 
@@ -66,14 +66,14 @@ impl Case {
         directory
     }
 
-    /// The document before: it is longer than a block of a disk.
+    /// The original document, which is longer than a disk's block.
     fn document(&self) -> String {
         let name = self.name;
         let by_hand = "By hand.\n".repeat(2000);
         format!("# Results\n<!-- {name}: begin -->\nold\n<!-- {name}: end -->\n{by_hand}")
     }
 
-    /// That the document is what it was, or has the whole section.
+    /// Asserts that the document is the original, or has the complete section.
     fn check(&self, directory: &Path) {
         let before = self.document();
         let now = fs::read_to_string(directory.join("results.md")).expect("there");
@@ -85,7 +85,7 @@ impl Case {
         assert!(now.contains(self.row) && !now.contains("\nold\n"), "{now}");
     }
 
-    /// The files that are neither given nor of the results.
+    /// The files that are neither input nor results.
     fn strange(&self, directory: &Path) -> Vec<PathBuf> {
         let files = [directory.to_owned(), directory.join("out")];
         let files = files.iter().filter_map(|at| fs::read_dir(at).ok());
@@ -104,7 +104,7 @@ impl Case {
     }
 }
 
-/// Whether it has the name that something has until it is whole.
+/// True if it has the name of an incomplete file.
 fn is_part(path: &Path) -> bool {
     path.extension().is_some_and(|ending| ending == "part")
 }
@@ -125,7 +125,7 @@ fn a_kill_leaves_each_file_whole_or_untouched() {
             let directory = case.directory();
             let at = directory.path();
             let running = Running::start(at, case.arguments.split(' '));
-            // Nothing depends on when that is.
+            // The moment is arbitrary.
             thread::sleep(took * kill / KILLS + Duration::from_micros(u64::from(kill) * 37));
             running.signal(Signal::KILL);
             let (status, ..) = running.finish();
@@ -149,7 +149,7 @@ fn a_full_disk_is_told_and_leaves_each_file_as_it_was() {
         for blocks in [0, 1, 8, 24] {
             let directory = case.directory();
             let at = directory.path();
-            // Files can have so many blocks of 512 bytes, and a write beyond that fails as on a full disk.
+            // The limit is in blocks of 512 bytes. A write beyond it fails as on a full disk.
             let full = format!("ulimit -f {blocks}");
             let running = Running::start_after(at, &full, case.arguments.split(' '));
             let (status, _, stderr) = running.finish();

@@ -1,4 +1,4 @@
-//! Every command ends when it is told to, by Ctrl-C or by the system, whatever it reads or does.
+//! Every command ends on Ctrl-C or on the system's signal, whatever it reads or does.
 
 use crate::ends::Busy::{self, Never, Says, Soon};
 use crate::ends::{each_ends, none_is_forgotten};

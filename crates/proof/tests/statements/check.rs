@@ -1,17 +1,17 @@
-//! What is wrong with a table of statements.
+//! The faults of a table of statements.
 
 use std::collections::BTreeSet;
 
 use super::claims::{Claims, Known};
 use super::table::{State, Statement, Table};
 
-/// What there is to refer to.
+/// The possible targets of references.
 pub trait Workspace {
-    /// Whether the file is there, and compiled if it is source code.
+    /// True if the file exists and, for source code, is compiled.
     fn has_file(&self, path: &str) -> bool;
-    /// Whether the file defines the item, outside of tests.
+    /// True if the file defines the item, outside of tests.
     fn defines(&self, path: &str, item: &str) -> bool;
-    /// Whether the file has a test of that name that is run.
+    /// True if the file has a test of that name that is run.
     fn tests(&self, path: &str, name: &str) -> bool;
 }
 
@@ -79,7 +79,7 @@ fn of_statement(statement: &Statement, claims: &Claims, workspace: &impl Workspa
     faults
 }
 
-/// Whether the state agrees with what is said to show it.
+/// Checks that the state agrees with the evidence.
 fn of_state(statement: &Statement, evidence: &[(&str, Known)]) -> Vec<String> {
     let mut faults = Vec::new();
     let has_tests = !statement.tests.is_empty();
@@ -182,7 +182,7 @@ mod tests {
         faults(&table, &Claims::parse(CLAIMS).expect("claims"), &OneFile)
     }
 
-    /// What is wrong with a statement of these lines, beside one with which nothing is.
+    /// The faults of a statement with these lines, beside a correct one.
     fn faults_with(lines: &str) -> String {
         let head = "[[publication.section.statement]]\nid = \"this\"\nsays = \"…\"\n";
         let code = if lines.contains("code = ") {

@@ -1,4 +1,4 @@
-//! What the table of claims says of each: which expectations it has, and which of them differ.
+//! The claims in the table: their expectations, and the known differences.
 
 use std::collections::BTreeMap;
 
@@ -30,7 +30,7 @@ struct Expectation {
     differs: Option<String>,
     #[serde(default)]
     differs_on: Vec<String>,
-    /// What is measured, and within which band: `measure`, `at`, `at_least` and so on, as written.
+    /// The measure and the band: `measure`, `at`, `at_least` and so on, as written.
     #[serde(flatten)]
     asked: BTreeMap<String, Value>,
 }
@@ -39,21 +39,22 @@ fn yes() -> bool {
     true
 }
 
-/// What is known of an expectation.
+/// The known facts about an expectation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Known {
     /// The engines that show it.
     pub engines: Vec<String>,
-    /// Those of them on which it is known not to hold.
+    /// The engines on which it is known to differ.
     pub differs_on: Vec<String>,
-    /// Whether a quick run, as the test suite has it, cannot show it.
+    /// True if a quick run, as in the test suite, cannot show it.
     pub is_full_only: bool,
-    /// What is asked: `limit_share ≥ 90%, from 5s`.
+    /// The condition: `limit_share ≥ 90%, from 5s`.
     pub asked: String,
 }
 
 impl Known {
-    /// Whether it is known not to hold where it counts: in the simulator, or where it cannot show it, anywhere.
+    /// True if it is known to differ on the engine that counts: the simulator, or any engine if the simulator cannot
+    /// show it.
     pub fn differs(&self) -> bool {
         let is_simulated = self.engines.iter().any(|engine| engine == "sim");
         self.differs_on
@@ -72,7 +73,7 @@ impl Claims {
         Ok(Claims(by_id.collect()))
     }
 
-    /// What a reference to each expectation is: `id: what`.
+    /// The reference to each expectation: `id: what`.
     pub fn references(&self) -> impl Iterator<Item = String> {
         self.0.values().flat_map(|claim| {
             let expectations = claim.expect.iter();
@@ -92,7 +93,7 @@ impl Claims {
         })
     }
 
-    /// The expectations of the simulator as `id: what`, and whether each is known not to hold there.
+    /// The expectations of the simulator as `id: what`, each with true if it is known to differ there.
     pub fn in_the_simulator(&self) -> impl Iterator<Item = (String, bool)> {
         let all = self.0.values().flat_map(|claim| {
             let of_each = claim.expect.iter();
@@ -106,7 +107,7 @@ impl Claims {
         })
     }
 
-    /// What the table says about results in the simulator: the notes of claims, and why expectations are known not to hold.
+    /// The table's texts about results in the simulator: the notes of claims, and the reasons for known differences.
     pub fn texts_of_the_simulator(&self) -> impl Iterator<Item = (String, &str)> {
         let is_sim = |engine: &String| engine == "sim";
         let simulated = self.0.values().filter(move |claim| {
@@ -127,7 +128,7 @@ impl Claims {
         })
     }
 
-    /// What is known of the expectation that `id: what` refers to.
+    /// The facts about the expectation with the reference `id: what`.
     pub fn find(&self, reference: &str) -> Result<Known, String> {
         let (id, what) = match reference.split_once(": ") {
             Some((id, what)) => (id, Some(what)),
@@ -164,7 +165,7 @@ impl Claim {
     }
 }
 
-/// The measure, its band, and all else that is asked, so that a change of any of it is seen.
+/// The measure, its band, and all other conditions, so that every change is noticed.
 fn asked(expect: &BTreeMap<String, Value>, engines: Option<&[String]>) -> String {
     let mut parts = Vec::new();
     for (key, sign) in [("at_least", "≥"), ("at_most", "≤")] {
@@ -187,7 +188,7 @@ fn asked(expect: &BTreeMap<String, Value>, engines: Option<&[String]>) -> String
     told.join(", ")
 }
 
-/// A value of TOML without its marks: `path.loss=1%/5%`.
+/// The plain text of a value in TOML: `path.loss=1%/5%`.
 fn plain(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),

@@ -1,5 +1,5 @@
-//! docs/statements.toml: what publications state, and where this is implemented and shown. No statement loses its code,
-//! its claim or its test without being noticed, and no expectation of a claim is without a statement.
+//! docs/statements.toml: the statements of publications, with their implementations and evidence. The tests notice a
+//! statement that loses its code, its claim or its test, and an expectation of a claim without a statement.
 
 mod check;
 mod claims;
@@ -20,7 +20,7 @@ const PAGE: &str = "docs/statements.md";
 const CLAIMS: &str = "scenarios/claims/claims.toml";
 const RESULTS: &str = "docs/results/claims.md";
 
-/// If this variable is `write`, the page is written anew.
+/// The variable with the value `write` makes the test rewrite the page.
 const VARIABLE: &str = "STATEMENTS";
 
 /// The workspace.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::claims::{Claims, Known};
 use super::table::{State, Statement, Table};
 
-/// The expectations that fail in the results, as `id: what`, each with the engines on which it does.
+/// The failing expectations in the results, as `id: what`, each with the engines.
 type Failed = BTreeMap<String, Vec<String>>;
 
 /// The whole page.
@@ -50,10 +50,10 @@ statement.
 
 const TABLE: &str = "| statement | code | shown by | state |\n| --- | --- | --- | --- |\n";
 
-/// What a state says more if only claims show it that a quick run leaves out.
+/// The addition to a state if all of its claims are left out of a quick run.
 const FULL_ONLY: &str = "Only a full run of the claims shows it, which the test suite does not do.";
 
-/// How many statements are in each state.
+/// The number of statements in each state.
 fn counts(table: &Table, failed: &Failed) -> String {
     let mut text = String::from("| publication |");
     for state in State::ALL {
@@ -86,7 +86,7 @@ fn count_row(name: &str, states: &[State]) -> String {
 
 fn row(statement: &Statement, claims: &Claims, failed: &Failed) -> String {
     let code: Vec<String> = statement.code.iter().map(|place| link(place)).collect();
-    // A reference to nothing is told by the check.
+    // The check reports a reference to nothing.
     let known = statement.claims.iter().filter_map(|reference| {
         let (id, what) = reference.split_once(": ")?;
         Some((id, what, claims.find(reference).ok()?))
@@ -122,7 +122,7 @@ fn row(statement: &Statement, claims: &Claims, failed: &Failed) -> String {
     )
 }
 
-/// Each claim once, with what is expected of it, and where that is known not to hold or fails.
+/// Each claim once, with its expectations and the engines on which they differ or fail.
 fn of_claims(known: &[(&str, &str, Known)], failed: &Failed) -> Vec<String> {
     let of_one = known.chunk_by(|one, next| one.0 == next.0);
     let told = of_one.map(|expectations| {
@@ -147,7 +147,7 @@ fn of_claims(known: &[(&str, &str, Known)], failed: &Failed) -> Vec<String> {
     told.collect()
 }
 
-/// A place as a link to its file, without the directories that all crates have in common, and its item.
+/// A link to the file of `place`, without the directories that all crates have in common, and with its item.
 fn link(place: &str) -> String {
     let (path, item) = place.split_once('#').unwrap_or((place, ""));
     let shown = path.trim_start_matches("crates/").replace("/src/", "/");

@@ -1,10 +1,10 @@
-//! The results in the simulator, against the table of claims that they are of: rows, verdicts, causes and notes.
+//! The results in the simulator, compared with the table of claims: rows, verdicts, causes and notes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::claims::Claims;
 
-/// A line for each expectation that the page does not have, or with another verdict or cause than the table knows.
+/// A line for each expectation that the page lacks, or has with another verdict or cause than the table.
 pub fn faults(page: &str, claims: &Claims) -> Vec<String> {
     let told = told(page);
     let wanted: Vec<(String, bool)> = claims.in_the_simulator().collect();
@@ -47,7 +47,7 @@ fn section<'p>(page: &'p str, name: &str) -> &'p str {
     within.unwrap_or_default()
 }
 
-/// What was measured in real time, as `id: what, on engine`. What comes of it, another run may find otherwise.
+/// The expectations with results in real time, as `id: what, on engine`. Another run may have other verdicts.
 fn measured(page: &str) -> BTreeSet<String> {
     let cells = cells(section(page, "real-time"));
     let there = cells.iter().filter(|cell| cell.value != "–");
@@ -56,7 +56,8 @@ fn measured(page: &str) -> BTreeSet<String> {
         .collect()
 }
 
-/// The rows of the page's tables as `id: what`, and whether they differ. What fails is never as the table has it.
+/// The rows of the page's tables as `id: what`, each with true if it differs. A failing row never agrees with the
+/// table.
 fn told(page: &str) -> Vec<(String, bool)> {
     let cells = cells(simulated(page));
     let told = cells.iter().map(|cell| {
@@ -69,7 +70,7 @@ fn told(page: &str) -> Vec<(String, bool)> {
     told.collect()
 }
 
-/// The expectations that fail on the page, as `id: what`, each with the engines on which it does.
+/// The failing expectations on the page, as `id: what`, each with the engines.
 pub fn failed(page: &str) -> BTreeMap<String, Vec<String>> {
     let mut failed: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for name in ["claims", "real-time"] {
@@ -81,7 +82,7 @@ pub fn failed(page: &str) -> BTreeMap<String, Vec<String>> {
     failed
 }
 
-/// What a table of the page says of one row on one engine.
+/// A cell of the page's tables: a row on an engine.
 struct Cell {
     /// `id: what`.
     row: String,

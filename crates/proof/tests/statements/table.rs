@@ -1,10 +1,10 @@
-//! The statements as the data file has them.
+//! The statements as in the data file.
 
 use std::fmt;
 
 use serde::Deserialize;
 
-/// All of them.
+/// The whole table.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Table {
@@ -14,11 +14,11 @@ pub struct Table {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Publication {
-    /// What it is called in the page's headings.
+    /// The name in the page's headings.
     pub name: String,
-    /// Who wrote it, and where it is.
+    /// The author, and the address.
     pub about: String,
-    /// How many statements it has, so that none goes unnoticed.
+    /// The number of statements, so that none gets lost.
     pub statements: usize,
     pub section: Vec<Section>,
 }
@@ -35,12 +35,13 @@ pub struct Section {
 #[serde(deny_unknown_fields)]
 pub struct Statement {
     pub id: String,
-    /// What is stated, in our own words.
+    /// The statement in our own words.
     pub says: String,
-    /// Whether the publication does not state it, and it asks the same of something else, such as the current Linux.
+    /// True if the publication does not state it itself, but it transfers the statement to something else, such as the
+    /// current Linux.
     #[serde(default)]
     pub beyond: bool,
-    /// What implements it: a file, or `file#item`.
+    /// The implementation: a file, or `file#item`.
     #[serde(default)]
     pub code: Vec<String>,
     /// The expectations of claims that show it, as `id: what`.
@@ -50,11 +51,11 @@ pub struct Statement {
     #[serde(default)]
     pub tests: Vec<String>,
     pub state: State,
-    /// Why it is not shown, or not as stated.
+    /// The reason why it is not shown, or not as stated.
     pub why: Option<String>,
 }
 
-/// How far a statement is shown. Where engines differ, the simulator counts.
+/// The extent to which a statement is shown. Where engines differ, the simulator counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 pub enum State {
     #[serde(rename = "shown")]

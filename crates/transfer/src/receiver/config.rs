@@ -1,35 +1,35 @@
-//! How to receive.
+//! The receiver's configuration.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-/// How to receive.
+/// The receiver's configuration.
 #[derive(Debug, Clone)]
 pub struct ReceiverConfig {
-    /// Where to listen; port 0 for any.
+    /// The address to listen on; port 0 for any free one.
     pub listen: SocketAddr,
-    /// What the ticket says instead of the addresses found; port 0 for the port that is listened on.
+    /// The addresses in the ticket, instead of the detected ones; port 0 for the port of the socket.
     pub advertise: Vec<SocketAddr>,
     /// The directory in which the files appear.
     pub out: PathBuf,
-    /// Whether existing files may be replaced.
+    /// Existing files may be replaced.
     pub overwrite: bool,
-    /// Whether what has a name that is taken gets another one: by something that is there already, or by another name of the
-    /// transfer that the file system takes for the same.
+    /// A file whose name is taken gets another one. A name is taken by an existing file, or by a name in the same
+    /// transfer that the file system treats as the same.
     pub rename: bool,
-    /// Forget an unfinished transfer, its ticket and its parts.
+    /// Discard an unfinished transfer, its ticket and its parts.
     pub fresh: bool,
-    /// Go on after a transfer: the ticket is good for any number of them, one after the other.
+    /// Continue after a transfer: the ticket is valid for any number of them, one after the other.
     pub keep: bool,
 }
 
-/// What a receiver found in its output directory when it started.
+/// The state of the output directory at the receiver's start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Resumption {
-    /// Nothing: the ticket is new.
+    /// No unfinished transfer: the ticket is new.
     None,
-    /// An unfinished transfer: the ticket is the one that was printed before.
+    /// An unfinished transfer: the ticket is the same as before.
     SameTicket,
-    /// An unfinished transfer, but its port is taken: only the new ticket works, and continues it.
+    /// An unfinished transfer whose port is taken: only the new ticket is valid, and continues it.
     NewPort,
 }

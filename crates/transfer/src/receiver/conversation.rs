@@ -1,4 +1,4 @@
-//! What the receiver says and hears over a connection that has proven itself.
+//! The receiver's side of a connection with a valid proof.
 
 use std::sync::Arc;
 
@@ -17,24 +17,24 @@ use crate::error::Error;
 use crate::event::{Event, Transferred, Watch};
 use crate::limits::{self, MAX_OFFER, MAX_REPLY};
 use crate::message::{Answer, Offer, Progress, Reply};
-use crate::plan::{HASH, Plan, Step};
+use crate::plan::{HASH_LEN, Plan, Step};
 use crate::stop::Stop;
-use crate::transport::{FAREWELL, STREAMS};
+use crate::transport::{FAREWELL_TIMEOUT, MAX_STREAMS};
 use crate::tree::BLOCK;
 use crate::wire;
 use crate::wire_error::WireError;
 
-/// What the connection whose turn it is may make us keep, in bytes. All others together may make us keep a few megabytes: each
-/// has only [`GUEST_WINDOW`](super::door::GUEST_WINDOW).
+/// The receive window in bytes of the connection that is sending files. All others together occupy a few megabytes,
+/// because each has only [`GUEST_WINDOW`](super::door::GUEST_WINDOW).
 const RECEIVE_WINDOW: VarInt = VarInt::from_u32(32 << 20);
 
-/// While there is always more to write, the sender is told how far it is at each so many bytes of large files.
-const REPORT: u64 = 16 * BLOCK;
+/// The interval of progress reports in bytes of large files, while there is always more to write.
+const REPORT_INTERVAL_BYTES: u64 = 16 * BLOCK;
 
-/// The files that arrived, and whether the sender knows.
+/// The received files, and whether the sender knows.
 pub type Outcome = Result<(Vec<Transferred>, bool), Error>;
 
-/// Receives over a connection that has proven itself.
+/// Receives over a connection with a valid proof.
 pub async fn converse(store: Arc<Store>, knock: Knock, watch: Watch<'_>) -> Outcome {
     let Knock {
         connection,
@@ -49,9 +49,9 @@ pub async fn converse(store: Arc<Store>, knock: Knock, watch: Watch<'_>) -> Outc
         Ok(received) => {
             replies.finish()?;
             let has_all = replies.stopped().await.is_ok();
-            // The sender closes as soon as it has read that all is here. If this side did so before, the sender might take
-            // that for the end of this program.
-            let closed = timeout(FAREWELL, connection.closed()).await;
+            // The sender closes the connection when it has read the last reply. If the receiver closed it first, the
+            // sender could take that for the end of this program.
+            let closed = timeout(FAREWELL_TIMEOUT, connection.closed()).await;
             let is_done = matches!(
                 closed,
                 Ok(ConnectionError::ApplicationClosed(close)) if close.error_code == code::DONE
@@ -63,7 +63,7 @@ pub async fn converse(store: Arc<Store>, knock: Knock, watch: Watch<'_>) -> Outc
             if matches!(error, Error::Refused(_)) {
                 // The sender closes as soon as it has read the reason.
                 let _ = replies.finish();
-                let _ = timeout(FAREWELL, connection.closed()).await;
+                let _ = timeout(FAREWELL_TIMEOUT, connection.closed()).await;
             }
             connection.close(error.code(), b"");
             Err(error)
@@ -84,7 +84,7 @@ async fn receive_all(
     let mut begun = spawn_blocking(move || Intake::begin(&store, offer, &work));
     let begun = tokio::select! {
         begun = &mut begun => begun?,
-        // Nobody waits for the answer, and the next sender must not wait for this one's.
+        // The sender is gone. Its offer's check must not delay the next sender.
         closed = connection.closed() => {
             stop.set();
             let _ = begun.await;
@@ -125,7 +125,7 @@ async fn say(
     Ok(replies.write_all(&frame).await?)
 }
 
-/// Takes all that is missing, and gives the files their names.
+/// Receives all missing content, and gives the files their names.
 async fn receive(
     intake: Intake,
     connection: &Connection,
@@ -134,7 +134,7 @@ async fn receive(
 ) -> Result<Vec<Transferred>, Error> {
     let (told, mut progress) = watch::channel(intake.progress());
     let stop = Stop::default();
-    // If nobody waits any more, the thread lets go of the connection.
+    // When this future is dropped, the thread releases the connection.
     let _stop = stop.on_drop();
     let connection = connection.clone();
     let writing = spawn_blocking(move || write(intake, (&connection, control), &told, &stop));
@@ -148,13 +148,13 @@ async fn receive(
         Ok::<(), Error>(())
     };
     let reported = report.await;
-    // An error of the disk is the cause of the others.
+    // An error of the disk causes the other errors.
     let received = writing.await??;
     reported?;
     Ok(received)
 }
 
-/// Takes what arrives, and writes it, on one thread, so that no piece has to be handed over.
+/// Receives content and writes it on one thread, which saves handing over each piece.
 fn write(
     mut intake: Intake,
     from: (&Connection, RecvStream),
@@ -165,14 +165,14 @@ fn write(
     if matches!(taken, Err(Error::Refused(_))) {
         return taken.map(|()| Vec::new());
     }
-    // If the sender is gone, what is whole gets its name nevertheless.
+    // Even if the sender is gone, complete files get their names.
     intake.publish()?;
     told.send_replace(intake.progress());
     taken?;
     Ok(intake.received())
 }
 
-/// What the sender is told while files arrive.
+/// Progress reports to the sender.
 struct Report<'a> {
     told: &'a watch::Sender<Progress>,
     latest: Progress,
@@ -180,7 +180,7 @@ struct Report<'a> {
 }
 
 impl Report<'_> {
-    /// Tells what is new.
+    /// Reports progress, if there is any.
     fn tell(&mut self, mut progress: Progress) {
         if progress == self.latest {
             return;
@@ -191,7 +191,7 @@ impl Report<'_> {
     }
 }
 
-/// Takes what the steps of the plan bring, in order, until there is no more.
+/// Receives the content of all steps of the plan, in order.
 fn take_all(
     intake: &mut Intake,
     (connection, mut control): (&Connection, RecvStream),
@@ -201,15 +201,16 @@ fn take_all(
     let mut report = Report {
         told,
         latest: intake.progress(),
-        // The sender leaves when it hears of the last file: not before it has been heard to the end.
+        // The sender leaves when the last file is reported, so that waits until the sender's last message has been
+        // read.
         most_files: intake.status().files - 1,
     };
     let mut arriving = std::pin::pin!(arriving(connection, intake.plan()));
     let mut is_batch = false;
     loop {
         let progress = intake.progress();
-        // Many small files take longer than a few words.
-        if is_batch || progress.bytes - report.latest.bytes >= REPORT {
+        // Many small files take longer than one report.
+        if is_batch || progress.bytes - report.latest.bytes >= REPORT_INTERVAL_BYTES {
             report.tell(progress);
         }
         let next = stop.wait(arriving.next(), || report.tell(progress));
@@ -218,14 +219,14 @@ fn take_all(
         };
         let (step, mut bytes) = arrived?;
         if matches!(step, Step::Seal { .. }) {
-            bytes.resize(HASH, 0);
+            bytes.resize(HASH_LEN, 0);
             let read = control.read_exact(&mut bytes);
             stop.wait(read, || ())??;
         }
         intake.take(&step, &bytes)?;
         is_batch = matches!(step, Step::Batch(_));
     }
-    // The sender has checked that what was here before is of its files.
+    // The sender has verified the files that the receiver had before.
     let end = stop.wait(control.read_chunk(1), || report.tell(intake.progress()));
     match end?? {
         None => Ok(()),
@@ -233,8 +234,8 @@ fn take_all(
     }
 }
 
-/// Takes the stream of each step of `plan`. Many are read at a time, but they come out in order. What comes on the control
-/// stream is left to be read.
+/// Accepts the stream of each step of `plan`. Many are read concurrently, but they are returned in order. Steps on the
+/// control stream are left to be read.
 fn arriving(
     connection: &Connection,
     plan: Plan,
@@ -259,5 +260,5 @@ fn arriving(
             }
             Ok((step, bytes))
         })
-        .buffered(STREAMS as usize)
+        .buffered(MAX_STREAMS as usize)
 }

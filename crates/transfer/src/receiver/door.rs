@@ -1,4 +1,4 @@
-//! The receiver's door: connections come, and prove that they know the ticket's secret.
+//! The receiver's door: accepts connections, and checks that they know the ticket's secret.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -16,14 +16,14 @@ use crate::event::{Event, Watch};
 use crate::proof::{self, OPENING_LEN, SenderId};
 use crate::ticket::Secret;
 
-/// How long a handshake may take, and how long the proof after it: it is in the flight that ends the handshake.
+/// Timeouts for the handshake and for the proof after it, which is sent in the flight that ends the handshake.
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(8);
 const PROOF_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// What a connection may make us keep, in bytes, until it is its turn to bring files.
+/// The receive window in bytes of a connection that is not sending files yet.
 pub const GUEST_WINDOW: VarInt = VarInt::from_u32(32 << 10);
 
-/// A connection with the right proof.
+/// A connection with a valid proof.
 pub struct Knock {
     pub connection: Connection,
     pub replies: SendStream,
@@ -31,10 +31,10 @@ pub struct Knock {
     pub sender: SenderId,
 }
 
-/// What becomes of a guest.
+/// The result of a guest's attempt.
 type Visit = Result<Knock, Error>;
 
-/// Where connections prove themselves.
+/// Connections on their way to a proof.
 pub struct Door {
     secret: Secret,
     guests: Guests<Id>,
@@ -46,7 +46,6 @@ pub struct Door {
 }
 
 impl Door {
-    /// Nobody is there yet.
     pub fn new(secret: Secret) -> Door {
         let (greet, greeted) = mpsc::unbounded_channel();
         Door {
@@ -60,7 +59,7 @@ impl Door {
         }
     }
 
-    /// Lets a connection come to prove itself.
+    /// Accepts a connection that has yet to send its proof.
     pub fn admit(&mut self, incoming: Incoming) {
         let Some(peer) = incoming.remote_address() else {
             return;
@@ -70,7 +69,7 @@ impl Door {
             return;
         }
         if !self.guests.may_start(peer.ip(), Instant::now().into_std()) {
-            // It sends its first packet again after a while; a refusal would end it.
+            // The client repeats its first packet later; a refusal would end it.
             incoming.ignore();
             return;
         }
@@ -87,7 +86,7 @@ impl Door {
         self.visitors.push((visit, peer));
     }
 
-    /// The next connection that has proven itself.
+    /// The next connection with a valid proof.
     pub async fn next(&mut self, watch: Watch<'_>) -> Knock {
         loop {
             let due = self.turned_away.due(Instant::now().into_std());
@@ -108,7 +107,7 @@ impl Door {
         }
     }
 
-    /// A guest has proven itself, has failed to, or had to go.
+    /// Handles the end of a guest: a valid proof, a failure, or an eviction.
     fn leave(&mut self, visit: Result<(Id, Visit), JoinError>) -> Option<Knock> {
         let (id, visit) = match visit {
             Ok((id, visit)) => (id, visit),

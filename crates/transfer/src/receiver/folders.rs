@@ -1,5 +1,5 @@
-//! The directories in which files appear: held open one by one from the output directory on, so that no symbolic link
-//! leads out of it, not even one that somebody puts there in the meantime.
+//! The directories of received files. They are held open one by one from the output directory on, so no symbolic link
+//! leads out of it, not even one that is created meanwhile.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -12,19 +12,19 @@ use rustix::io::Errno;
 use crate::directory::{Directory, Entry, Identity, identity};
 use crate::name;
 
-/// More directories than this are made to last with one call for the whole file system.
-const FEW: usize = 16;
+/// The most directories that are synced one by one; more are synced by one call for the whole file system.
+const MAX_SINGLE_SYNCS: usize = 16;
 
-/// The output directory, with what is below it.
+/// The output directory and the directories below it.
 pub struct Folders {
     root: Arc<Directory>,
-    /// The directory that was asked for last: consecutive files mostly share one.
+    /// The directory of the latest call: consecutive files mostly share one.
     latest: Option<(String, Directory)>,
-    /// Where names have appeared since the last [`Folders::sync`].
+    /// The directories with new names since the last [`Folders::sync`].
     touched: BTreeSet<String>,
 }
 
-/// The directory and the name of what is at `path`.
+/// Splits `path` into its directory and its last name.
 pub fn split(path: &str) -> (&str, &str) {
     path.rsplit_once('/').unwrap_or(("", path))
 }
@@ -39,15 +39,15 @@ impl Folders {
         }
     }
 
-    /// Makes the directory `path`, and those that lead to it. Returns what it is.
+    /// Creates the directory `path` and its parents. Returns its identity.
     pub fn make(&mut self, path: &str) -> io::Result<Identity> {
         self.touched
             .extend([split(path).0.to_owned(), path.to_owned()]);
         identity(self.directory(path, true)?)
     }
 
-    /// Gives the file `part` in `state` the path `to`. Fails with [`ErrorKind::AlreadyExists`] if that exists, unless it is a
-    /// file and `replaces` is set.
+    /// Moves the file `part` in `state` to the path `to`. Fails with [`ErrorKind::AlreadyExists`] if that exists,
+    /// unless it is a file and `replaces` is set.
     pub fn publish(
         &mut self,
         state: &Directory,
@@ -67,14 +67,13 @@ impl Folders {
         }
     }
 
-    /// Opens the file at `path` to read.
+    /// Opens the file at `path` for reading.
     pub fn read(&mut self, path: &str) -> io::Result<File> {
         let (parent, name) = split(path);
         self.directory(parent, false)?.read(name)
     }
 
-    /// What has the path `path`, if anything. Something else than a directory on the way is
-    /// [`ErrorKind::NotADirectory`].
+    /// The entry at `path`, if it exists. A parent that is not a directory is [`ErrorKind::NotADirectory`].
     pub fn entry(&mut self, path: &str) -> io::Result<Option<Entry>> {
         let (parent, name) = split(path);
         match self.directory(parent, false) {
@@ -84,10 +83,10 @@ impl Folders {
         }
     }
 
-    /// Makes the names last through a power failure.
+    /// Makes the names durable.
     pub fn sync(&mut self) -> io::Result<()> {
         let touched = std::mem::take(&mut self.touched);
-        if touched.len() > FEW && self.root.sync_file_system()? {
+        if touched.len() > MAX_SINGLE_SYNCS && self.root.sync_file_system()? {
             return Ok(());
         }
         touched
@@ -95,7 +94,7 @@ impl Folders {
             .try_for_each(|path| open(&self.root, path, false)?.sync())
     }
 
-    /// The directory `path`; what is missing of it is made if `make` is set.
+    /// Opens the directory `path`, and creates it and its parents if `make` is set.
     fn directory(&mut self, path: &str, make: bool) -> io::Result<&Directory> {
         let held = match self.latest.take() {
             Some((held, directory)) if held == path => directory,
@@ -105,7 +104,7 @@ impl Folders {
     }
 }
 
-/// Opens the directory `path` below `root`; makes what is missing of it if `make` is set.
+/// Opens the directory `path` below `root`, and creates it and its parents if `make` is set.
 fn open(root: &Directory, path: &str, make: bool) -> io::Result<Directory> {
     let mut directory = root.enter(".")?;
     for name in path.split('/').filter(|name| !name.is_empty()) {
@@ -120,7 +119,7 @@ fn open(root: &Directory, path: &str, make: bool) -> io::Result<Directory> {
     Ok(directory)
 }
 
-/// The first directory on the way to `path` below `root` in whose place there is something else, such as a symbolic link.
+/// The first parent of `path` below `root` that is not a directory, such as a symbolic link.
 pub fn obstacle<'a>(root: &Directory, path: &'a str) -> Option<&'a str> {
     let mut directory = root.enter(".").ok()?;
     for parent in name::parents(path) {
@@ -134,17 +133,17 @@ pub fn obstacle<'a>(root: &Directory, path: &'a str) -> Option<&'a str> {
 
 fn rename_new(state: &Directory, part: &str, directory: &Directory, name: &str) -> io::Result<()> {
     match rename_exclusively(state, part, directory, name) {
-        // Linux says EINVAL for a file system without exclusive renames, ENOSYS for a kernel without them.
+        // EINVAL: the file system has no exclusive renames. ENOSYS: the kernel has none.
         Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {}
         answer => return Ok(answer?),
     }
-    // A second name for the same file fails if that name is taken: as good as an exclusive rename.
+    // A hard link fails if the name is taken, like an exclusive rename.
     match linkat(state, part, directory, name, AtFlags::empty()) {
         Ok(()) => return state.remove(part),
         Err(Errno::EXIST) => return Err(ErrorKind::AlreadyExists.into()),
         Err(_) => {}
     }
-    // Neither is known here (FAT): look first. Only a file created in between could be replaced.
+    // Neither is supported (FAT): the name is looked up first. Only a file created in between could be replaced.
     match directory.entry(name)? {
         Some(_) => Err(ErrorKind::AlreadyExists.into()),
         None => Ok(renameat(state, part, directory, name)?),
@@ -179,7 +178,7 @@ mod tests {
 
     use super::*;
 
-    /// A state folder with a part of this content.
+    /// Creates a state folder with a part that has this content.
     fn part(root: &Path, content: &str) -> Directory {
         fs::write(root.join("part"), content).unwrap();
         Directory::open(root).unwrap()

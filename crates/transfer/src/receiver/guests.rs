@@ -1,10 +1,10 @@
-//! The connections that have not proven themselves yet, and how they share the door.
+//! Connections without a proof, and their shares of the receiver's resources.
 //!
-//! Anyone can open connections, so what they take is bounded, and shared by address: a host that opens many competes with
-//! itself. Nothing here refuses a connection that could still prove itself for the sake of others: when all places are
-//! taken, the one that has been silent for longest among those of the host with the most gives up its place. (Not by
-//! [`places::Places`], which spares who was active a moment ago, and so refuses a newcomer: here a silent handshake is not
-//! worth the sparing, and the newcomer may be the sender.)
+//! Anyone can open connections, so their resources are bounded, and shared by address: a host that opens many competes
+//! with itself. Nothing here refuses a connection that could still send its proof. If all places are taken, the host
+//! with the most connections loses the one that has been silent for longest. ([`places::Places`] would spare recently
+//! active connections and refuse a newcomer. Here the newcomer may be the sender, and a silent handshake is not worth
+//! sparing.)
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -12,36 +12,35 @@ use std::time::{Duration, Instant};
 
 use places::Host;
 
-/// So many connections may be on their way to a proof at the same time.
+/// The most concurrent connections without a proof.
 pub const MAX_GUESTS: usize = 128;
 
-/// From so many on, a connection must show that its address is its own before it takes a place.
-const CROWDED: usize = 8;
+/// The number of connections from which on a new one must validate its address (Retry).
+const RETRY_THRESHOLD: usize = 8;
 
-/// A host may start so many handshakes at once, and so many a second in the long run. Each costs a signature.
-const BURST: u32 = 200;
-const INTERVAL: Duration = Duration::from_millis(5);
+/// The most handshakes of a host at once, and their interval in the long run. Each costs a signature.
+const MAX_HANDSHAKE_BURST: u32 = 200;
+const HANDSHAKE_INTERVAL: Duration = Duration::from_millis(5);
 
-/// More hosts are not remembered. Each is forgotten a second after its last handshake.
+/// The most hosts whose handshakes are counted. Each is forgotten a second after its last handshake.
 const MAX_HOSTS: usize = 4096;
 
 struct Guest<K> {
     key: K,
     host: Host,
-    /// Its handshake is over, so its proof should be here.
+    /// The handshake is complete, and the proof is due.
     owes_proof: bool,
 }
 
 /// The connections without a proof, each under a key of the caller's.
 pub struct Guests<K> {
-    /// In the order in which they came.
+    /// In the order of their arrival.
     guests: Vec<Guest<K>>,
-    /// When a host will have used up its share of handshakes, if it starts no more.
+    /// The time at which each host will have used up its share of handshakes, if it starts no more.
     used_until: HashMap<Host, Instant>,
 }
 
 impl<K: Copy + PartialEq> Guests<K> {
-    /// Nobody.
     pub fn new() -> Guests<K> {
         Guests {
             guests: Vec::new(),
@@ -49,12 +48,12 @@ impl<K: Copy + PartialEq> Guests<K> {
         }
     }
 
-    /// Whether newcomers must show that their address is their own.
+    /// True if new connections must validate their addresses.
     pub fn is_crowded(&self) -> bool {
-        self.guests.len() >= CROWDED
+        self.guests.len() >= RETRY_THRESHOLD
     }
 
-    /// Whether a host may start a handshake now. If so, that is counted.
+    /// True if a host may start a handshake now, which is then counted.
     pub fn may_start(&mut self, address: IpAddr, now: Instant) -> bool {
         if self.used_until.len() >= MAX_HOSTS {
             self.used_until.retain(|_, until| *until > now);
@@ -65,15 +64,15 @@ impl<K: Copy + PartialEq> Guests<K> {
             return false;
         }
         let until = self.used_until.entry(host).or_insert(now);
-        let next = (*until).max(now) + INTERVAL;
-        let may = next.saturating_duration_since(now) <= INTERVAL * BURST;
+        let next = (*until).max(now) + HANDSHAKE_INTERVAL;
+        let may = next.saturating_duration_since(now) <= HANDSHAKE_INTERVAL * MAX_HANDSHAKE_BURST;
         if may {
             *until = next;
         }
         may
     }
 
-    /// Which guest must go before another may come, if one must.
+    /// The guest to evict before another may enter, if there is one.
     pub fn to_go(&self) -> Option<K> {
         if self.guests.len() < MAX_GUESTS {
             return None;
@@ -91,7 +90,6 @@ impl<K: Copy + PartialEq> Guests<K> {
         silent.or_else(|| greedy().next()).map(|guest| guest.key)
     }
 
-    /// A connection has come.
     pub fn come(&mut self, key: K, address: IpAddr) {
         self.guests.push(Guest {
             key,
@@ -100,7 +98,7 @@ impl<K: Copy + PartialEq> Guests<K> {
         });
     }
 
-    /// The handshake of the connection `key` is over.
+    /// The handshake of the connection `key` is complete.
     pub fn greeted(&mut self, key: K) {
         let guest = self.guests.iter_mut().find(|guest| guest.key == key);
         if let Some(guest) = guest {
@@ -108,7 +106,6 @@ impl<K: Copy + PartialEq> Guests<K> {
         }
     }
 
-    /// The connection `key` has proven itself, or is gone.
     pub fn leave(&mut self, key: K) {
         self.guests.retain(|guest| guest.key != key);
     }
@@ -133,7 +130,7 @@ mod tests {
             assert_eq!(guests.to_go(), None);
             guests.come(key, v4(3));
         }
-        // Nobody has finished the handshake: the oldest of the host with the most.
+        // Without any complete handshake, the oldest of the host with the most is evicted.
         assert_eq!(guests.to_go(), Some(1));
         guests.greeted(7);
         guests.greeted(5);
@@ -153,8 +150,14 @@ mod tests {
         let started = |guests: &mut Guests<u8>, host, now| {
             (0..1000).filter(|_| guests.may_start(host, now)).count()
         };
-        assert_eq!(started(&mut guests, v4(1), start), BURST as usize);
-        assert_eq!(started(&mut guests, v4(2), start), BURST as usize);
+        assert_eq!(
+            started(&mut guests, v4(1), start),
+            MAX_HANDSHAKE_BURST as usize
+        );
+        assert_eq!(
+            started(&mut guests, v4(2), start),
+            MAX_HANDSHAKE_BURST as usize
+        );
         let later = start + Duration::from_millis(500);
         assert_eq!(started(&mut guests, v4(1), later), 100);
     }
@@ -169,6 +172,6 @@ mod tests {
             assert!(guests.may_start(host(index), start));
         }
         assert!(!guests.may_start(host(MAX_HOSTS), start));
-        assert!(guests.may_start(host(MAX_HOSTS), start + INTERVAL));
+        assert!(guests.may_start(host(MAX_HOSTS), start + HANDSHAKE_INTERVAL));
     }
 }

@@ -1,19 +1,19 @@
-//! The files of a transfer on their way in.
+//! The files of a transfer while they arrive.
 //!
-//! Each is written to a part in the state folder, and recorded in the journal. When it is whole, its content is made to
-//! last and it gets its name. Whole files wait for each other for a second, because making many files last together
-//! takes little longer than one.
+//! Each is written to a part in the state folder, and recorded in the journal. When it is complete, it is synced and
+//! gets its name. Complete files wait up to a second for others, because syncing many files together takes little
+//! longer than one.
 
 use std::collections::HashMap;
 use std::io::{self, ErrorKind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::journal::{Journal, Key, Record, Records, WHOLE};
+use super::destinations::Destinations;
+use super::journal::{Journal, Key, Record, Records, WHOLE_FILE};
 use super::names::Names;
 use super::offer;
 use super::part::{self, Blocks, Part};
-use super::place::Places;
 use super::store::{Fault, Store};
 use crate::directory;
 use crate::disk;
@@ -21,31 +21,31 @@ use crate::event::{Status, Transferred};
 use crate::hashes::Hashes;
 use crate::limits::MAX_PARTS;
 use crate::message::{Held, Offer, Offered, Progress, State};
-use crate::plan::{self, HASH, Plan, Step};
+use crate::plan::{self, HASH_LEN, Plan, Step};
 use crate::ranges::Ranges;
 use crate::refusal::Refusal;
 use crate::seal;
 use crate::stop::Stop;
 use crate::tree::{self, Hash};
 
-/// How long a whole file may wait for others before it gets its name.
-const GATHER: Duration = Duration::from_secs(1);
+/// The longest time for which a complete file waits for others before it gets its name.
+const MAX_GATHER_TIME: Duration = Duration::from_secs(1);
 
-/// Up to so many files are made to last one by one, more with one call for the whole file system.
-const FEW: usize = 16;
+/// The most files that are synced one by one; more are synced by one call for the whole file system.
+const MAX_SINGLE_SYNCS: usize = 16;
 
-/// The files of a transfer on their way in.
+/// The files of a transfer while they arrive.
 pub struct Intake {
     store: Arc<Store>,
     files: Arc<[Offered]>,
     held: Arc<[Held]>,
-    places: Places,
+    places: Destinations,
     journal: Journal,
-    /// The verified blocks of those large files of which a part was there.
+    /// The verified blocks of the large files that were partly present.
     parts: HashMap<u32, Blocks>,
     /// The large file that is being written.
     large: Option<(u32, Part)>,
-    /// The files that are whole and wait for their names, and since when.
+    /// The complete files that wait for their names, and the start of the wait.
     whole: Vec<u32>,
     waiting: Option<Instant>,
     hashes: Hashes,
@@ -53,22 +53,22 @@ pub struct Intake {
 }
 
 impl Intake {
-    /// Takes an offer: finds what is verified of its files by reading and hashing it, or says why they cannot be received.
-    /// Ends early, with any answer, if `stop` says that nobody waits for it.
+    /// Accepts an offer, and finds the verified content of its files by reading and hashing it, or returns the reason
+    /// for a refusal. With `stop` set it ends early, with any result.
     pub fn begin(store: &Arc<Store>, offer: Offer, stop: &Stop) -> Result<Intake, Refusal> {
         Intake::of(store, offer, stop).map_err(|fault| store.refused(fault))
     }
 
     fn of(store: &Arc<Store>, offer: Offer, stop: &Stop) -> Result<Intake, Fault> {
         let (files, restart): (Arc<[Offered]>, bool) = (offer.files.into(), offer.restart);
-        // What can never be received does not become the ticket's transfer.
+        // An impossible offer does not become the ticket's transfer.
         offer::check(&files)?;
         store.check_sizes(&files)?;
         let names = match store.names(&files) {
             Err(_) if restart => Names::default(),
             names => names?,
         };
-        let places = Places::of(store, &files, names, stop)?;
+        let places = Destinations::of(store, &files, names, stop)?;
         store.adopt(&files, restart)?;
         let damaged = |_| store.damaged("journal");
         let records = Records::read(store.state(), "journal").map_err(damaged)?;
@@ -98,7 +98,7 @@ impl Intake {
         Ok(intake)
     }
 
-    /// What is there of each file.
+    /// The state of each file.
     fn find(&mut self, records: &Records, stop: &Stop) -> Result<Vec<Held>, Fault> {
         let mut held = Vec::new();
         if records.is_empty() {
@@ -116,7 +116,7 @@ impl Intake {
                     self.complete(file, offered, records, stop)
                 }
                 Err(_) => return Err(self.store.damaged(&key.part()).into()),
-                // A small one just comes again.
+                // A small file is simply sent again.
                 Ok(_) if offered.is_small() || self.parts.len() == MAX_PARTS => None,
                 Ok(part) => {
                     let verified = part::verified(&part, offered, records, stop)?;
@@ -128,7 +128,7 @@ impl Intake {
         Ok(held)
     }
 
-    /// Whether a file has got its name in this transfer.
+    /// True if a file has got its name in this transfer.
     fn complete(
         &mut self,
         file: u32,
@@ -136,7 +136,10 @@ impl Intake {
         records: &[Record],
         stop: &Stop,
     ) -> Option<State> {
-        let hash = records.iter().rfind(|record| record.index == WHOLE)?.hash;
+        let hash = records
+            .iter()
+            .rfind(|record| record.index == WHOLE_FILE)?
+            .hash;
         let there = self.places.read(&offered.path).ok()?;
         let is_file = there.metadata().ok()?.is_file();
         if !is_file || seal::of_file(&there, offered, stop).ok()?? != hash {
@@ -149,7 +152,7 @@ impl Intake {
         Some(State::Complete { hash })
     }
 
-    /// Takes over the verified blocks of a part. Drops the few that do not fit into a message.
+    /// Adopts the verified blocks of a part. Drops the few that do not fit into a message.
     fn resume(&mut self, file: u32, offered: &Offered, mut verified: Blocks) -> Option<State> {
         let blocks = Ranges::of(verified.keys().copied());
         verified.retain(|index, _| blocks.contains(*index));
@@ -166,32 +169,32 @@ impl Intake {
         Some(State::Part { blocks, digest })
     }
 
-    /// What the sender is told.
+    /// The state of the files, for the sender.
     pub fn held(&self) -> Arc<[Held]> {
         self.held.clone()
     }
 
-    /// What does not get the path that the sender has given it, and where it appears instead.
+    /// The entries that do not get the sender's path, with their new paths.
     pub fn renamed(&self) -> impl Iterator<Item = (&str, String)> {
         self.places.renamed()
     }
 
-    /// What comes now.
+    /// The plan of the remaining steps.
     pub fn plan(&self) -> Plan {
         Plan::new(self.files.clone(), self.held.clone())
     }
 
-    /// What both sides know now.
+    /// The status at the start.
     pub fn status(&self) -> Status {
         Status::of(&self.files, &self.progress)
     }
 
-    /// How far it has come.
+    /// The progress.
     pub fn progress(&self) -> Progress {
         self.progress
     }
 
-    /// Takes what a step of the plan has brought.
+    /// Handles the content of a step of the plan.
     pub fn take(&mut self, step: &Step, bytes: &[u8]) -> Result<(), Refusal> {
         let files = self.files.clone();
         let file = |file: u32| (file, &files[file as usize]);
@@ -202,7 +205,7 @@ impl Intake {
         };
         taken.map_err(|fault| self.store.refused(fault))?;
         match self.waiting {
-            Some(since) if since.elapsed() >= GATHER => self.publish(),
+            Some(since) if since.elapsed() >= MAX_GATHER_TIME => self.publish(),
             _ => Ok(()),
         }
     }
@@ -214,7 +217,7 @@ impl Intake {
     ) -> Result<(), Fault> {
         let mut records = Vec::new();
         let files = batch.clone().filter(|(_, file)| !file.is_directory());
-        let hashes = files.count() * HASH;
+        let hashes = files.count() * HASH_LEN;
         let (mut hashes, mut contents) = bytes.split_at_checked(hashes).unwrap_or_default();
         for (file, offered) in batch {
             if offered.is_directory() {
@@ -223,7 +226,7 @@ impl Intake {
                 continue;
             }
             let corrupt = || offered.corrupt();
-            let (hash, later) = hashes.split_first_chunk::<HASH>().ok_or_else(corrupt)?;
+            let (hash, later) = hashes.split_first_chunk::<HASH_LEN>().ok_or_else(corrupt)?;
             let content = contents.split_at_checked(offered.size as usize);
             let (content, rest) = content.ok_or_else(corrupt)?;
             (hashes, contents) = (later, rest);
@@ -235,7 +238,7 @@ impl Intake {
             disk::empty(&part)?;
             let written = self.store.disk().write(&part, content, 0);
             written.map_err(|error| self.store.unwritten(offered, error))?;
-            records.push(Record::of(offered, WHOLE, *hash));
+            records.push(Record::of(offered, WHOLE_FILE, *hash));
             self.set_whole(file, *hash);
             self.progress.bytes += offered.size;
         }
@@ -248,7 +251,7 @@ impl Intake {
         index: u64,
         bytes: &[u8],
     ) -> Result<(), Fault> {
-        let block = bytes.split_first_chunk::<HASH>();
+        let block = bytes.split_first_chunk::<HASH_LEN>();
         let (hash, data) = block.ok_or_else(|| offered.corrupt())?;
         if tree::block_hash(offered.size, index, data) != *hash {
             return Err(offered.corrupt().into());
@@ -261,7 +264,7 @@ impl Intake {
         Ok(self.journal.append(&[Record::of(offered, index, *hash)])?)
     }
 
-    /// The large file `file`, open.
+    /// Opens the large file `file`.
     fn large(&mut self, file: u32, offered: &Offered) -> io::Result<Part> {
         match self.large.take() {
             Some((open, part)) if open == file => Ok(part),
@@ -283,7 +286,8 @@ impl Intake {
         let hash = seal.ok_or_else(|| offered.corrupt())?;
         let finished = part.finish(offered);
         finished.map_err(|error| self.store.unwritten(offered, error))?;
-        self.journal.append(&[Record::of(offered, WHOLE, hash)])?;
+        self.journal
+            .append(&[Record::of(offered, WHOLE_FILE, hash)])?;
         self.set_whole(file, hash);
         Ok(())
     }
@@ -294,7 +298,7 @@ impl Intake {
         self.waiting.get_or_insert_with(Instant::now);
     }
 
-    /// Gives the files that are whole their names; the last of them when all names last through a power failure.
+    /// Gives complete files their names; the last of them when all names are durable.
     pub fn publish(&mut self) -> Result<(), Refusal> {
         let published = self.settle_and_name();
         published.map_err(|fault| self.store.refused(fault))
@@ -316,10 +320,10 @@ impl Intake {
         Ok(())
     }
 
-    /// Makes the contents of `whole` last through a power failure.
+    /// Makes the contents of `whole` durable.
     fn settle<'a>(&self, whole: impl ExactSizeIterator<Item = &'a Offered>) -> io::Result<()> {
         let count = whole.len();
-        if count == 0 || (count > FEW && self.store.out().sync_file_system()?) {
+        if count == 0 || (count > MAX_SINGLE_SYNCS && self.store.out().sync_file_system()?) {
             return Ok(());
         }
         for offered in whole {
@@ -329,7 +333,7 @@ impl Intake {
         self.journal.sync()
     }
 
-    /// What was transferred, if all has got its name.
+    /// The transferred files; complete only when all have their names.
     pub fn received(&self) -> Vec<Transferred> {
         let path = |place: usize| self.places.destination(&self.files[place].path);
         self.hashes.transferred(&self.files, &self.held, path)

@@ -1,9 +1,9 @@
-//! What was verified of the files of a transfer, so that it need not come again.
+//! The journal of verified blocks and files, which need not be sent again.
 //!
-//! A list of records, appended after what they tell of was verified and written: which file (a hash of its path),
-//! which block (eight bytes, little-endian), and the block's hash. A last record of a file has its own hash. Nothing
-//! in the journal is believed without reading the file again: a record that is torn or damaged, or a block that a power
-//! failure kept from the disk, is simply not verified, and is sent again.
+//! A list of records, each appended after its block was verified and written: the file (a hash of its path), the block
+//! (eight bytes, little-endian), and the block's hash. The last record of a file has the file's own hash. Nothing in
+//! the journal is trusted without reading the file again: a torn or damaged record, or a block that was lost in a
+//! power failure, is not verified, and is sent again.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -14,16 +14,16 @@ use crate::directory::Directory;
 use crate::message::Offered;
 use crate::tree::Hash;
 
-/// Stands in a record for a whole file.
-pub const WHOLE: u64 = u64::MAX;
+/// The index in a record of a whole file.
+pub const WHOLE_FILE: u64 = u64::MAX;
 
 const KEY_LEN: usize = 16;
 const INDEX_LEN: usize = 8;
 
-/// The length of a record.
+/// The size of a record in bytes.
 pub const RECORD_LEN: usize = KEY_LEN + INDEX_LEN + blake3::OUT_LEN;
 
-/// Stands for a path: paths may be long.
+/// A hash of a path, because paths may be long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Key([u8; KEY_LEN]);
 
@@ -37,7 +37,7 @@ impl Key {
     pub fn of_all<'a>(paths: impl IntoIterator<Item = &'a str>) -> Key {
         let mut hasher = blake3::Hasher::new();
         for (place, path) in paths.into_iter().enumerate() {
-            // No path has one in it.
+            // No path contains a line feed.
             hasher.update(if place == 0 { &b""[..] } else { b"\n" });
             hasher.update(path.as_bytes());
         }
@@ -57,26 +57,23 @@ impl Key {
     }
 }
 
-/// A record: a block, or with the index [`WHOLE`] a file, has this hash.
+/// A record: the hash of a block or, with the index [`WHOLE_FILE`], of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Record {
-    /// Which file.
     pub key: Key,
-    /// Which block.
     pub index: u64,
-    /// Its hash.
     pub hash: Hash,
 }
 
 impl Record {
-    /// That the block `index` of `offered`, or the whole, has this hash.
+    /// The record of the block `index` of `offered`, or of the whole file.
     pub fn of(offered: &Offered, index: u64, hash: Hash) -> Record {
         let key = Key::of(&offered.path);
         Record { key, index, hash }
     }
 }
 
-/// All records of a journal: the latest of each block.
+/// The records of a journal: the latest of each block.
 #[derive(Debug, Default)]
 pub struct Records(Vec<Record>);
 
@@ -93,11 +90,11 @@ impl Records {
         Ok(Records::parse(&bytes))
     }
 
-    /// The records in a journal's bytes.
+    /// Parses the records in a journal's bytes.
     pub fn parse(bytes: &[u8]) -> Records {
         let (records, _torn) = bytes.as_chunks::<RECORD_LEN>();
         let mut records: Vec<Record> = records.iter().filter_map(parse).collect();
-        // Stable: the latest of equals is the last.
+        // The sort is stable: the latest of equal records is the last.
         records.sort_by_key(|record| (record.key, record.index));
         Records(records)
     }
@@ -110,7 +107,7 @@ impl Records {
         rest.get(..count).unwrap_or_default()
     }
 
-    /// Leaves only the records of files that `keep` wants.
+    /// Keeps only the records of files for which `keep` is true.
     pub fn retain(&mut self, mut keep: impl FnMut(Key) -> bool) {
         let mut latest = None;
         self.0.retain(|record| match latest {
@@ -123,12 +120,12 @@ impl Records {
         });
     }
 
-    /// Whether there are none.
+    /// True if there are no records.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The journal with exactly these records.
+    /// Encodes exactly these records.
     pub fn encode(&self) -> Vec<u8> {
         self.0.iter().flat_map(encode).collect()
     }
@@ -154,14 +151,14 @@ fn encode(record: &Record) -> [u8; RECORD_LEN] {
     bytes
 }
 
-/// A journal that is being written.
+/// A journal that is open for appending.
 #[derive(Debug)]
 pub struct Journal {
     file: File,
 }
 
 impl Journal {
-    /// Continues the journal `name` in `state`, made if it is missing. A torn record at its end goes.
+    /// Opens the journal `name` in `state`, and creates it if it is missing. A torn record at its end is removed.
     pub fn open(state: &Directory, name: &str) -> io::Result<Journal> {
         let mut file = state.write(name, false)?;
         let len = file.metadata()?.len();
@@ -176,7 +173,7 @@ impl Journal {
         self.file.write_all(&bytes)
     }
 
-    /// Makes the records last through a power failure.
+    /// Makes the records durable.
     pub fn sync(&self) -> io::Result<()> {
         self.file.sync_data()
     }

@@ -1,4 +1,4 @@
-//! Where the receiver listens, with which identity, and what its ticket says.
+//! The receiver's socket, its identity, and the content of its ticket.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use quic::Ground;
 use quic::connection::Listener;
 use quic::endpoint::{self, EndpointError, Identity};
 
-/// Listens with the identity from `before`, or a new one, which is then kept.
+/// Listens with the identity `before`, or with a new one, which is then saved.
 pub fn listen(
     ground: Arc<dyn Ground>,
     config: &ReceiverConfig,
@@ -59,7 +59,7 @@ pub fn listen(
     Ok((listener, ticket, resumption))
 }
 
-/// Binds to the port of the unfinished transfer, if `listen` leaves the choice and it is free.
+/// Binds to the port of the unfinished transfer, if `listen` leaves the port open and it is free.
 fn bind(
     ground: Arc<dyn Ground>,
     listen: SocketAddr,
@@ -76,7 +76,7 @@ fn bind(
     bind(listen)
 }
 
-/// The addresses for the ticket of a receiver that listens at `bound`.
+/// The addresses in the ticket of a receiver that listens at `bound`.
 fn advertised(bound: SocketAddr, advertise: &[SocketAddr]) -> Vec<SocketAddr> {
     let with_port = |ip| SocketAddr::new(ip, bound.port());
     if !advertise.is_empty() {
@@ -102,7 +102,7 @@ fn advertised(bound: SocketAddr, advertise: &[SocketAddr]) -> Vec<SocketAddr> {
             SocketAddr::V6(_) => std::net::Ipv6Addr::LOCALHOST.into(),
         });
     }
-    // IPv4 first: its addresses are short, and reach further in most local networks.
+    // IPv4 goes first: its addresses are shorter, and reach further in most local networks.
     found.sort_by_key(IpAddr::is_ipv6);
     found.dedup();
     found.truncate(MAX_ADDRESSES);

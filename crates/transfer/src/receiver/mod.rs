@@ -2,6 +2,7 @@
 
 mod config;
 mod conversation;
+mod destinations;
 mod door;
 mod folders;
 mod guests;
@@ -11,7 +12,6 @@ mod listen;
 mod names;
 pub mod offer;
 mod part;
-mod place;
 mod reception;
 pub mod store;
 mod turned_away;
@@ -28,11 +28,11 @@ use crate::disk::{Disk, RealDisk};
 use crate::error::Error;
 use crate::event::{Transferred, Watch};
 use crate::ticket::Ticket;
-use crate::transport::FAREWELL;
+use crate::transport::FAREWELL_TIMEOUT;
 pub use config::{ReceiverConfig, Resumption};
 use store::Store;
 
-/// A receiver that listens.
+/// A listening receiver.
 pub struct Receiver {
     listener: Listener,
     store: Arc<Store>,
@@ -41,7 +41,7 @@ pub struct Receiver {
 }
 
 impl Receiver {
-    /// Starts to listen, and makes the ticket or finds that of an unfinished transfer in `config.out`.
+    /// Starts to listen, and makes a ticket, or loads that of an unfinished transfer in `config.out`.
     pub async fn bind(config: ReceiverConfig) -> Result<Receiver, Error> {
         Receiver::bind_on(config, Box::new(RealDisk), Arc::new(System)).await
     }
@@ -57,7 +57,7 @@ impl Receiver {
         let is_new = before.is_none();
         let listening = listen::listen(ground, &config, &store, before);
         if listening.is_err() && is_new {
-            // The error says more than one about what is left behind could.
+            // This error says more than one about the remaining files.
             let _ = store.clear();
         }
         let (listener, ticket, resumption) = listening?;
@@ -69,19 +69,19 @@ impl Receiver {
         })
     }
 
-    /// What the sender needs.
+    /// The ticket for the sender.
     pub fn ticket(&self) -> &Ticket {
         &self.ticket
     }
 
-    /// Whether this continues an unfinished transfer.
+    /// The state of the output directory at the start: new, or an unfinished transfer.
     pub fn resumption(&self) -> Resumption {
         self.resumption
     }
 
-    /// Receives: until one transfer is complete, whatever interruptions it takes, or until this side fails. With
-    /// [`ReceiverConfig::keep`] only the latter ends it, and [`Event::Received`](crate::Event::Received) tells of each transfer. `watch` is told how
-    /// it goes.
+    /// Receives until one transfer is complete, through any number of interruptions, or until this side fails. With
+    /// [`ReceiverConfig::keep`] only a failure ends it, and [`Event::Received`](crate::Event::Received) reports each
+    /// transfer. `watch` gets all events.
     ///
     /// After an error, or when the future is dropped, the same configuration continues with the same ticket.
     pub async fn run(self, watch: Watch<'_>) -> Result<Vec<Transferred>, Error> {
@@ -89,11 +89,12 @@ impl Receiver {
         let code = result.as_ref().err().map_or(code::DONE, Error::code);
         self.listener.close(code);
         if result.is_ok() {
-            // At once: who ends the program during the farewell must not find an unfinished transfer next time.
+            // Immediately: if the program is ended during the farewell, the next one must not find an unfinished
+            // transfer.
             let store = self.store.clone();
             spawn_blocking(move || store.clear()).await??;
         }
-        let _ = timeout(FAREWELL, self.listener.all_draining()).await;
+        let _ = timeout(FAREWELL_TIMEOUT, self.listener.all_draining()).await;
         result
     }
 }

@@ -1,8 +1,8 @@
-//! Under which names files and directories appear: their own, unless these are taken.
+//! The names under which files and directories appear: their own, unless these are taken.
 //!
-//! Some file systems take two names for one: they ignore case (APFS, exFAT, NTFS, SMB), the Unicode form (APFS, HFS+), or dots
-//! and spaces at the end (SMB). Which ones depends on the file system, its version and its settings, so it is asked: names
-//! that might be one are tried in a directory of the receiver's own, before anything is received.
+//! Some file systems treat two names as one: they ignore case (APFS, exFAT, NTFS, SMB), the Unicode form (APFS, HFS+),
+//! or dots and spaces at the end (SMB). This depends on the file system, its version and its settings. So it is
+//! tested: before anything is received, names that might collide are created in a directory of the receiver's own.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -16,12 +16,12 @@ use super::folders::split;
 use crate::message::Offered;
 use crate::name::{self, MAX_NAME};
 
-/// The names that some files and directories of an offer get instead of their own, by their paths in the offer.
+/// The new names of some files and directories of an offer, by their paths in the offer.
 #[derive(Debug, Default, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Names(BTreeMap<String, String>);
 
 impl Names {
-    /// Where what is offered as `path` appears.
+    /// The path at which the entry `path` of the offer appears.
     pub fn place<'a>(&self, path: &'a str) -> Cow<'a, str> {
         if self.0.is_empty() {
             return path.into();
@@ -36,29 +36,29 @@ impl Names {
         place.into()
     }
 
-    /// The last name of what is offered as `path`.
+    /// The last name of the entry `path` of the offer.
     pub fn name<'a>(&'a self, path: &'a str) -> &'a str {
         self.0.get(path).map_or(split(path).1, String::as_str)
     }
 
-    /// What is offered as `path` gets the name `name`.
+    /// Sets the name of the entry `path` of the offer.
     pub fn set(&mut self, path: &str, name: String) {
         self.0.insert(path.to_owned(), name);
     }
 
-    /// The paths in the offer that get other names, and where they appear.
+    /// The entries of the offer with new names, and their new paths.
     pub fn renamed(&self) -> impl Iterator<Item = (&str, String)> {
         let renamed = self.0.keys();
         renamed.map(|path| (path.as_str(), self.place(path).into_owned()))
     }
 
-    /// How many get other ones.
+    /// The number of new names.
     pub fn len(&self) -> usize {
         self.0.len()
     }
 }
 
-/// The directories that lead to `path`, the outermost first, and `path`.
+/// All parents of `path`, the outermost first, and `path`.
 fn prefixes(path: &str) -> impl Iterator<Item = &str> {
     name::parents(path).chain([path])
 }
@@ -68,24 +68,25 @@ fn prefixes(path: &str) -> impl Iterator<Item = &str> {
 pub struct Sibling<'a> {
     /// Its path in the offer.
     pub path: &'a str,
-    /// Whether it is a directory itself.
+    /// True for a directory.
     pub is_directory: bool,
 }
 
-/// The entries of each directory of an offer, those that might be one together.
+/// The entries of each directory of an offer, grouped by names that might collide.
 pub struct Siblings<'a> {
     files: &'a [Offered],
     hasher: RandomState,
-    /// The first entry whose name has this fold in its directory: the file in whose path it is, and the length of its own.
+    /// The first entry with this fold of its name in its directory: the file whose path contains it, and the length of
+    /// its own path.
     first: HashMap<u64, (u32, u32)>,
-    /// The others, by the first.
+    /// The other entries, by the first.
     others: BTreeMap<(u32, u32), Vec<Sibling<'a>>>,
-    /// The last number of the new names beside a name.
+    /// The last number of the new names for a name.
     numbers: HashMap<u64, u64>,
 }
 
 impl<'a> Siblings<'a> {
-    /// The entries of `files`, some of which get other `names`.
+    /// The entries of `files`, some of which have new `names`.
     pub fn of(files: &'a [Offered], names: &Names) -> Siblings<'a> {
         let mut siblings = Siblings {
             files,
@@ -130,7 +131,7 @@ impl<'a> Siblings<'a> {
         self.hasher.hash_one((parent, fold(name)))
     }
 
-    /// The entries that might be one, each of several in one directory.
+    /// The groups of entries that might collide.
     pub fn groups(&self) -> Vec<Vec<Sibling<'a>>> {
         let group = |(first, others): (&(u32, u32), &Vec<Sibling<'a>>)| {
             let first = [self.at(*first)].into_iter();
@@ -139,7 +140,7 @@ impl<'a> Siblings<'a> {
         self.others.iter().map(group).collect()
     }
 
-    /// A name for what is offered as `path` that no other entry of its directory has, and that is not `taken` otherwise.
+    /// A name for the entry `path` of the offer that no other entry of its directory has, and that is not `taken`.
     pub fn free_name(
         &mut self,
         Sibling { path, is_directory }: Sibling<'_>,
@@ -160,34 +161,34 @@ impl<'a> Siblings<'a> {
     }
 }
 
-/// Names that a file system might take for one have the same fold. Others may have it, too.
+/// Names that a file system might treat as one have the same fold. Different names may share one, too.
 fn fold(name: &str) -> String {
     let name = name.trim_end_matches(['.', ' ']);
     if name.is_ascii() {
         return name.to_ascii_lowercase();
     }
-    // There and back: a capital sharp s is a small one only then, and then two.
+    // Converted to uppercase and back: only then a capital sharp s equals a small one, as two letters.
     let cases = name
         .nfkd()
         .flat_map(char::to_lowercase)
         .flat_map(char::to_uppercase)
         .flat_map(char::to_lowercase);
-    // Their compatibility forms may have cases of their own, and HFS+ ignores what cannot be seen.
+    // Compatibility forms may have cases of their own, and HFS+ ignores invisible characters.
     let forms = cases.nfkd().filter(|c| !is_invisible(*c));
     forms.flat_map(char::to_lowercase).collect()
 }
 
-/// Characters that HFS+ ignores (Apple's Technical Note 1150, "HFS Plus case folding").
+/// True for characters that HFS+ ignores (Apple's Technical Note 1150, "HFS Plus case folding").
 fn is_invisible(c: char) -> bool {
     matches!(c, '\u{200c}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{206a}'..='\u{206f}' | '\u{feff}')
 }
 
-/// The name beside `name` with this number: `photo.jpg` becomes `photo (2).jpg`, and a directory `v1.2` becomes `v1.2 (2)`.
+/// The numbered variant of `name`: `photo.jpg` becomes `photo (2).jpg`, and a directory `v1.2` becomes `v1.2 (2)`.
 fn beside(name: &str, number: u64, is_directory: bool) -> String {
     let dot = name.rfind('.').filter(|dot| *dot > 0 && !is_directory);
     let (stem, ending) = name.split_at(dot.unwrap_or(name.len()));
     let ending = format!(" ({number}){ending}");
-    // An ending of so many bytes is none.
+    // An extension this long is not taken for one.
     if ending.len() > MAX_NAME / 2 {
         return beside(name, number, true);
     }
@@ -254,7 +255,7 @@ mod tests {
                 vec!["x/a", "x/A"]
             ]
         );
-        // One that has another name is not among them.
+        // An entry with a new name is not in the group.
         let mut names = Names::default();
         names.set("in/dir", "dir (2)".to_owned());
         assert_eq!(Siblings::of(&files, &names).groups().len(), 2);

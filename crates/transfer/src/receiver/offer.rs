@@ -1,4 +1,4 @@
-//! Whether an offer may be taken.
+//! Checks of an offer.
 
 use std::collections::HashSet;
 
@@ -7,10 +7,10 @@ use crate::message::Offered;
 use crate::name;
 use crate::refusal::Refusal;
 
-/// How many names of an unfinished transfer an error lists.
+/// The most names of an unfinished transfer in an error.
 const NAMES_SHOWN: usize = 8;
 
-/// Whether these files may be received at all.
+/// Checks that these files may be received at all.
 pub fn check(files: &[Offered]) -> Result<(), Refusal> {
     if files.is_empty() || files.len() > MAX_FILES {
         let files = files.len() as u64;
@@ -39,7 +39,7 @@ pub fn check(files: &[Offered]) -> Result<(), Refusal> {
             break;
         }
     }
-    // Those that no entry names are made, too.
+    // Parents without an entry of their own are created, too.
     let all = paths.len() + directories.len();
     if all > MAX_FILES {
         return Err(Refusal::Count { files: all as u64 });
@@ -52,7 +52,7 @@ pub fn check(files: &[Offered]) -> Result<(), Refusal> {
     }
 }
 
-/// Whether the files now `offered` are those of the unfinished transfer.
+/// Checks that the files now `offered` are those of the unfinished transfer.
 pub fn compare(adopted: &[Offered], offered: &[Offered]) -> Result<(), Refusal> {
     let is_same = |adopted: &Offered, offered: &Offered| {
         adopted.path == offered.path && adopted.is_directory() == offered.is_directory()

@@ -1,4 +1,4 @@
-//! A large file on its way in: its part in the state folder, and which of its blocks are verified.
+//! A large file while it arrives: its part in the state folder, and its verified blocks.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -16,14 +16,14 @@ use crate::tree::{self, BLOCK, Hash};
 /// The verified blocks of a large file.
 pub type Blocks = BTreeMap<u64, Hash>;
 
-/// The part of a large file, open.
+/// The open part of a large file.
 pub struct Part {
     content: File,
     verified: Blocks,
 }
 
 impl Part {
-    /// Opens the part `name` in `state` of the file `offered`, of which the blocks `verified` are there.
+    /// Opens the part `name` in `state` of the file `offered`; the blocks `verified` are present.
     pub fn open(
         state: &Directory,
         name: &str,
@@ -32,13 +32,13 @@ impl Part {
     ) -> io::Result<Part> {
         let content = state.write(name, offered.is_executable())?;
         if verified.is_empty() {
-            // Whatever is there must not shine through where nothing is written.
+            // Old content must not remain in ranges that are not written.
             disk::empty(&content)?;
         }
         Ok(Part { content, verified })
     }
 
-    /// Writes the block `index`, whose `data` have the right `hash`. In a sparse file its zeros stay holes.
+    /// Writes the block `index`, whose `data` have the verified `hash`. In a sparse file its zeros stay holes.
     pub fn write(
         &mut self,
         disk: &dyn Disk,
@@ -49,7 +49,7 @@ impl Part {
     ) -> io::Result<()> {
         let start = index * BLOCK;
         let content = &self.content;
-        // What an interrupted attempt has left there must not shine through.
+        // Old content of an interrupted attempt must not remain here.
         let leave_holes =
             offered.is_sparse() && !sparse::has_data(content, start, start + data.len() as u64)?;
         if leave_holes {
@@ -62,7 +62,7 @@ impl Part {
         Ok(())
     }
 
-    /// What the whole file is verified by, if the verified blocks and the holes are all there is.
+    /// The hash that verifies the whole file, if the verified blocks and the holes complete it.
     pub fn seal(&self, offered: &Offered) -> Option<Hash> {
         let missing = tree::blocks(offered.size) - offered.holes.count();
         if self.verified.len() as u64 != missing {
@@ -73,13 +73,13 @@ impl Part {
         Some(seal.finish())
     }
 
-    /// Gives the file its size: what it ends with may be a hole.
+    /// Sets the file's size, because its last range may be a hole.
     pub fn finish(self, offered: &Offered) -> io::Result<()> {
         self.content.set_len(offered.size)
     }
 }
 
-/// Those of the recorded blocks that `part` truly holds; none if there are data where it should have holes.
+/// The recorded blocks that `part` really holds; none if there are data where it should have holes.
 pub fn verified(
     part: &File,
     offered: &Offered,
@@ -106,7 +106,7 @@ pub fn verified(
         stop.check()?;
         let (start, end) = (span.start * BLOCK, span.end.saturating_mul(BLOCK).min(size));
         if start < end_of_part && sparse::has_data(part, start, end)? {
-            // Something has been written where nothing belongs: the part is not what was recorded.
+            // A hole contains data: the part is not what was recorded.
             return Ok(Blocks::new());
         }
     }

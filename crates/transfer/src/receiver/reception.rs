@@ -1,4 +1,5 @@
-//! Who may send: a sender that has proven itself begins a transfer, continues its own, or waits for the end of another's.
+//! The order of senders: a sender with a valid proof begins a transfer, continues its own, or waits for the end of
+//! another's.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -20,18 +21,18 @@ use crate::refusal::Refusal;
 use crate::ticket::Ticket;
 use crate::transport::KEEP_ALIVE;
 
-/// How long a sender that was cut off right before the end may take to come back and hear of it.
-const LINGER: Duration = Duration::from_secs(30);
+/// The longest time for which a sender that was cut off right before the end is awaited.
+const LINGER_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// A sender that has been silent for this long is not running any more if another one comes. A running one lets itself be
-/// heard at every [`KEEP_ALIVE`].
-const SILENCE: Duration = KEEP_ALIVE.saturating_mul(3);
+/// The silence after which a sender counts as gone if another one comes. A running sender sends something every
+/// [`KEEP_ALIVE`].
+const SILENCE_TIMEOUT: Duration = KEEP_ALIVE.saturating_mul(3);
 
-/// So many senders with the ticket may wait to see whether the one before them is still there.
+/// The most senders with the ticket that wait to see if the one before them is still alive.
 const MAX_WAITING: usize = 16;
 
-/// Receives until one transfer is complete, whatever interruptions it takes, or until this side fails. A receiver that
-/// is kept goes on with the next transfer.
+/// Receives until one transfer is complete, through any number of interruptions, or until this side fails. A receiver
+/// with `keep` continues with the next transfer.
 pub async fn serve(
     listener: &Listener,
     store: &Arc<Store>,
@@ -73,19 +74,19 @@ pub async fn serve(
     }
 }
 
-/// The transfer that is running, and those who wait for its end.
+/// The running transfer, and the senders that wait for its end.
 struct Reception<'a> {
     store: &'a Arc<Store>,
     watch: Watch<'a>,
     session: Option<Session<'a>>,
-    /// Senders that want to take over, each with the connection whose end it waits for.
+    /// Senders that want to take over, each with the connection for whose end it waits.
     waiting: JoinSet<Option<(Connection, Knock)>>,
-    /// What has arrived although its sender may not know, and since when.
+    /// Received files whose sender may not know the result, and the time of the end.
     finished: Option<(Vec<Transferred>, Instant)>,
 }
 
 impl Reception<'_> {
-    /// A sender has proven itself. A running transfer belongs to the one that began it.
+    /// Handles a valid proof. A running transfer belongs to the sender that began it.
     fn knocked(&mut self, knock: Knock) {
         match &self.session {
             Some(running) if running.sender != knock.sender => {
@@ -101,10 +102,10 @@ impl Reception<'_> {
         }
     }
 
-    /// A sender has outlasted the connection `outlasted`.
+    /// Handles a sender that has outlasted the connection `outlasted`.
     fn outlasted(&mut self, outlasted: &Connection, knock: Knock) {
         match &self.session {
-            // Another one was first, or what this one has waited for has yet to be told of.
+            // Another sender was first, or the end of the awaited session is not handled yet.
             Some(running)
                 if !running.connection.is(outlasted)
                     || (self.store.keeps() && running.is_over()) =>
@@ -123,7 +124,7 @@ impl Reception<'_> {
         self.session = Some(session);
     }
 
-    /// The session is over. What was received, if that is all.
+    /// Handles the end of the session. Returns the received files if they are complete.
     fn ended(&mut self, outcome: Outcome) -> Result<Option<Vec<Transferred>>, Error> {
         self.session = None;
         match outcome {
@@ -144,13 +145,13 @@ impl Reception<'_> {
         Ok(None)
     }
 
-    /// When a sender that has not heard of the end is not waited for any more.
+    /// The time at which the wait ends for a sender that does not know the result.
     fn leaves(&self) -> Option<Instant> {
         let (_, since) = self.finished.as_ref().filter(|_| self.session.is_none())?;
-        Some(*since + LINGER)
+        Some(*since + LINGER_TIMEOUT)
     }
 
-    /// It is not waited for any more. What was received, if that is all.
+    /// Ends that wait. Returns the received files if they are complete.
     fn leave(&mut self) -> Result<Option<Vec<Transferred>>, Error> {
         let received = self.finished.take().map(|(received, _)| received);
         if self.store.keeps() {
@@ -161,7 +162,7 @@ impl Reception<'_> {
     }
 }
 
-/// Whether an error is this side's own, so that waiting for the sender to come back does not help.
+/// True for an error of this side: waiting for another connection does not help.
 fn is_ours(error: &Error) -> bool {
     matches!(
         error,
@@ -172,15 +173,15 @@ fn is_ours(error: &Error) -> bool {
     )
 }
 
-/// Waits until the sender behind `running` is gone or has been silent for too long; then `knock` may take over from that
-/// connection. If it lets itself be heard, `knock` goes on waiting if it is `patient`, and otherwise is told that the
+/// Waits until the sender behind `running` is gone or has been silent for too long; then `knock` may take over from
+/// that connection. If that sender is alive, `knock` goes on waiting if it is `patient`; otherwise it is told that the
 /// ticket is in use.
 async fn outwait(running: Connection, knock: Knock, patient: bool) -> Option<(Connection, Knock)> {
     let heard = || running.stats().udp_rx.datagrams;
     let (mut before, mut since) = (heard(), Instant::now());
-    while since.elapsed() < SILENCE && running.close_reason().is_none() {
-        sleep(SILENCE / 30).await;
-        // Its last words do not count.
+    while since.elapsed() < SILENCE_TIMEOUT && running.close_reason().is_none() {
+        sleep(SILENCE_TIMEOUT / 30).await;
+        // The last packets of a closed connection do not count.
         if heard() != before && running.close_reason().is_none() {
             if !patient {
                 knock.connection.close(code::IN_USE, b"");
@@ -191,8 +192,8 @@ async fn outwait(running: Connection, knock: Knock, patient: bool) -> Option<(Co
         knock.connection.close_reason().is_none().then_some(())?;
     }
     if patient {
-        // Until its end has been told of.
-        sleep(SILENCE / 30).await;
+        // Waits until the end is handled.
+        sleep(SILENCE_TIMEOUT / 30).await;
     }
     Some((running, knock))
 }
@@ -204,7 +205,7 @@ struct Session<'a> {
 }
 
 impl<'a> Session<'a> {
-    /// Converses over the connection of `knock`, as soon as `former` has let go of its files.
+    /// Starts a session over the connection of `knock`, as soon as `former` has released its files.
     fn start(
         store: Arc<Store>,
         knock: Knock,
@@ -230,13 +231,13 @@ impl<'a> Session<'a> {
 }
 
 impl Session<'_> {
-    /// Whether its connection is closed, so that its end is near.
+    /// True if the connection is closed, so that the session is about to end.
     fn is_over(&self) -> bool {
         self.connection.close_reason().is_some()
     }
 }
 
-/// The end of the session, if there is one.
+/// Waits for the end of the session, if there is one.
 async fn current(session: &mut Option<Session<'_>>) -> Outcome {
     match session {
         Some(session) => session.work.as_mut().await,

@@ -1,18 +1,17 @@
-//! What the receiver keeps on disk of an unfinished transfer, so that it survives a crash of either side.
+//! The receiver's state on disk of an unfinished transfer, which survives a crash of either side.
 //!
 //! In the output directory's state folder:
 //!
-//! - `lock`: held while a receiver runs, so that there is one;
+//! - `lock`: held while a receiver runs, so that there is only one;
 //! - `identity`: certificate, key, secret and port, so that the ticket stays valid. Readable by the owner only;
-//! - `offer`: the files that the ticket is being used for;
-//! - `journal`: what was verified of them ([`super::journal`]);
-//! - `….names`: the names that some of them get instead of their own ([`super::names`]);
+//! - `offer`: the files of the ticket's transfer;
+//! - `journal`: the verified blocks and files ([`super::journal`]);
+//! - `….names`: the new names of some of them ([`super::names`]);
 //! - `….part`: the content of each of them that has not got its name yet.
 //!
-//! Without an `identity` the rest is worthless and is removed. When all files have their names, the folder goes.
+//! Without an `identity` the rest is useless and is removed. The folder is removed when all files have their names.
 //!
-//! Both directories are held open: whoever may write to the output directory can put something else in the place of the
-//! state folder, and gets nothing of it.
+//! Both directories are held open: a user who replaces the state folder in the output directory gets nothing of it.
 
 use std::collections::HashSet;
 use std::fs::{self, File, TryLockError};
@@ -37,7 +36,7 @@ use crate::name::STATE_FOLDER;
 use crate::refusal::Refusal;
 use crate::wire;
 
-/// What the files in the state folder start with, so that another version does not misread them. A CRC-32 follows.
+/// The header of the files in the state folder, so that another version does not misread them. A CRC-32 follows.
 const HEADER: &[u8] = b"fullpipe-state-3\n";
 
 /// The receiver's side of a ticket.
@@ -53,13 +52,13 @@ pub struct SavedIdentity {
     pub port: u16,
 }
 
-/// Why something could not be received: because of what it is, or because of the file system.
+/// The reason why something could not be received.
 #[derive(Debug, thiserror::Error)]
 pub enum Fault {
-    /// Because of what it is.
+    /// The entry itself is the reason.
     #[error(transparent)]
     Refused(#[from] Refusal),
-    /// Because of the file system.
+    /// The file system is the reason.
     #[error(transparent)]
     Disk(#[from] io::Error),
 }
@@ -69,16 +68,16 @@ pub struct Store {
     out: Arc<Directory>,
     state: Directory,
     overwrite: bool,
-    /// Whether a file whose name is taken gets another one.
+    /// A file whose name is taken gets another one.
     rename: bool,
-    /// Whether the ticket is good for many transfers.
+    /// The ticket is valid for many transfers.
     keep: bool,
     disk: Box<dyn Disk>,
     _lock: File,
 }
 
 impl Store {
-    /// Opens the output directory of `config`, made if it is missing.
+    /// Opens the output directory of `config`, and creates it if it is missing.
     pub fn open(config: &ReceiverConfig, disk: Box<dyn Disk>) -> Result<Store, Error> {
         let out = config.out.as_path();
         fs::create_dir_all(out).map_err(at(out))?;
@@ -105,13 +104,13 @@ impl Store {
         self.load("identity")
     }
 
-    /// Keeps the identity until [`Store::clear`].
+    /// Saves the identity until [`Store::clear`].
     pub fn save_identity(&self, identity: &SavedIdentity) -> Result<(), Error> {
         self.save("identity", identity)
     }
 
-    /// Takes over an offer: as the ticket's transfer, or as the continuation of that. With `restart` an unfinished one is
-    /// forgotten, but not which files have got their names.
+    /// Accepts an offer as the ticket's transfer, or as its continuation. With `restart` an unfinished transfer is
+    /// discarded, but not the list of files that have their names.
     pub fn adopt(&self, files: &[Offered], restart: bool) -> Result<(), Refusal> {
         if restart {
             self.forget_parts(files).map_err(|e| self.failed(e))?;
@@ -127,10 +126,10 @@ impl Store {
         self.save("offer", &files).map_err(|e| self.failed(e))
     }
 
-    /// Whether the file system takes files as large as `files`: their holes need no room, but it may have a limit.
+    /// Checks that the file system accepts files as large as `files`. Holes take no room, but sizes may be limited.
     pub fn check_sizes(&self, files: &[Offered]) -> Result<(), Fault> {
         let largest = files.iter().max_by_key(|file| file.size);
-        // Every file system has smaller ones, and some (FAT) would fill them with zeros here.
+        // Every file system has smaller files, and some (FAT) would fill the test file with zeros.
         let Some(largest) = largest.filter(|file| file.size > u64::from(u32::MAX)) else {
             return Ok(());
         };
@@ -141,7 +140,7 @@ impl Store {
         grown.map_err(|error| self.unwritten(largest, error))
     }
 
-    /// Why `file` could not be written. That it is larger than the file system's limit is no failure of the disk.
+    /// The error of writing `file`. A file that is larger than the file system's limit is no failure of the disk.
     pub fn unwritten(&self, file: &Offered, error: io::Error) -> Fault {
         if error.kind() != ErrorKind::FileTooLarge {
             return error.into();
@@ -154,7 +153,7 @@ impl Store {
         .into()
     }
 
-    /// Whether `needed` bytes fit on the disk.
+    /// Checks that `needed` bytes fit on the disk.
     pub fn check_room(&self, needed: u64) -> Result<(), Refusal> {
         match self.disk.free(&self.out) {
             Some(free) if needed > free => {
@@ -165,7 +164,7 @@ impl Store {
         }
     }
 
-    /// Forgets a transfer that is complete; others, unfinished ones, stay.
+    /// Discards the state of a complete transfer; that of unfinished ones stays.
     pub fn finished(&self) -> Result<(), Error> {
         if let Ok(Some(files)) = self.load::<Vec<Offered>>("offer") {
             self.remove(&names_file(&files))?;
@@ -177,50 +176,48 @@ impl Store {
         self.replace("journal", &records.encode())
     }
 
-    /// Removes an unfinished transfer, its identity included. Looks at nothing that it removes: it may be damaged.
+    /// Removes an unfinished transfer with its identity. It reads no file, because any may be damaged.
     pub fn forget(&self) -> Result<(), Error> {
-        // The identity goes first: what is left after a crash right here is removed by the next receiver.
+        // The identity goes first: after a crash at this point, the next receiver removes the rest.
         self.remove("identity")?;
         let names = self.state_names()?;
         let mut old = names.iter().filter(|name| is_state(name));
         old.try_for_each(|name| self.remove(name))
     }
 
-    /// Removes everything but the received files: the ticket is spent.
+    /// Removes everything but the received files. The ticket is then invalid.
     pub fn clear(&self) -> Result<(), Error> {
         self.forget()?;
         self.remove("lock")?;
-        // Not empty if somebody has put something there, and then it stays.
+        // The folder stays if somebody has put something into it.
         let _ = self.out.remove_empty(STATE_FOLDER);
         Ok(())
     }
 
-    /// The output directory.
     pub fn out(&self) -> &Arc<Directory> {
         &self.out
     }
 
-    /// The state folder.
     pub fn state(&self) -> &Directory {
         &self.state
     }
 
-    /// Whether files in it may be replaced.
+    /// True if existing files may be replaced.
     pub fn overwrites(&self) -> bool {
         self.overwrite
     }
 
-    /// Whether a file whose name is taken gets another one.
+    /// True if a file whose name is taken gets another one.
     pub fn renames(&self) -> bool {
         self.rename
     }
 
-    /// Whether the ticket is good for many transfers.
+    /// True if the ticket is valid for many transfers.
     pub fn keeps(&self) -> bool {
         self.keep
     }
 
-    /// Where the file `path` will appear.
+    /// The destination of the file `path`.
     pub fn destination(&self, path: &str) -> PathBuf {
         self.out.path().join(path)
     }
@@ -230,7 +227,7 @@ impl Store {
         self.state.path().join(name)
     }
 
-    /// The names that some of `files` get instead of their own.
+    /// The new names of some of `files`.
     pub fn names(&self, files: &[Offered]) -> Result<Names, Refusal> {
         let file = names_file(files);
         match self.load(&file) {
@@ -240,30 +237,29 @@ impl Store {
         }
     }
 
-    /// Keeps these names until the transfer of `files` is finished.
+    /// Saves these names until the transfer of `files` is finished.
     pub fn save_names(&self, files: &[Offered], names: &Names) -> Result<(), Refusal> {
         let saved = self.save(&names_file(files), names);
         saved.map_err(|error| self.failed(error))
     }
 
-    /// An empty directory of its own, in which the file system can be asked which names it takes for one.
+    /// Creates an empty directory in which the file system is tested for names that it treats as one.
     pub fn probe(&self) -> io::Result<Directory> {
         self.state.remove(PROBE)?;
         self.state.make(PROBE, Mode::RWXU)?;
         self.state.enter(PROBE)
     }
 
-    /// Removes the directory of [`Store::probe`].
+    /// Removes the test directory ([`Store::probe`]).
     pub fn end_probe(&self) -> io::Result<()> {
         self.state.remove(PROBE)
     }
 
-    /// Where content is written.
     pub fn disk(&self) -> &dyn Disk {
         self.disk.as_ref()
     }
 
-    /// What the sender is told of a fault.
+    /// The refusal for a fault.
     pub fn refused(&self, fault: Fault) -> Refusal {
         let disk = self.place();
         match fault {
@@ -276,7 +272,7 @@ impl Store {
         }
     }
 
-    /// What the sender is told of a file in the state folder that cannot be used.
+    /// The refusal for a file in the state folder that cannot be used.
     pub fn damaged(&self, name: &str) -> Refusal {
         Refusal::Damaged {
             path: shorten(&self.state_file(name).to_string_lossy()),
@@ -297,8 +293,8 @@ impl Store {
         shorten(&self.out.path().to_string_lossy())
     }
 
-    /// Removes the offer and the parts: all, or for a receiver that is kept those of `files`. The journal keeps the
-    /// files that have got their names.
+    /// Removes the offer and the parts: all, or with `keep` those of `files`. The journal keeps the files that have
+    /// their names.
     fn forget_parts(&self, files: &[Offered]) -> Result<(), Error> {
         let given: HashSet<String> = files
             .iter()
@@ -307,7 +303,7 @@ impl Store {
         let goes = |part: &str| !self.keep || given.contains(part);
         let mut records = Records::read(&self.state, "journal").unwrap_or_default();
         records.retain(|key| !goes(&key.part()) || !self.state.has(&key.part()));
-        // They may be damaged beyond being replaced.
+        // A damaged journal may be impossible to replace.
         self.remove("journal")?;
         self.remove("offer")?;
         let names = names_file(files);
@@ -332,7 +328,7 @@ impl Store {
         let read = opened.and_then(|mut file| file.read_to_end(&mut content));
         match read {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-            // A directory or a link in its place, or a disk that does not give it back.
+            // A directory or a link in its place, or a disk that cannot read it.
             Err(_) => return Err(Error::Damaged(path)),
             Ok(_) => {}
         }
@@ -350,7 +346,7 @@ impl Store {
         self.replace(file, &[HEADER, &checksum, &body].concat())
     }
 
-    /// Replaces a file in the state folder: all of it, or nothing.
+    /// Replaces a file in the state folder, wholly or not at all.
     fn replace(&self, file: &str, content: &[u8]) -> Result<(), Error> {
         let (state, new) = (&self.state, "replacement.new");
         let replaced = || {
@@ -369,29 +365,28 @@ impl Store {
         removed.map_err(at(&self.state_file(file)))
     }
 
-    /// The names in the state folder.
     fn state_names(&self) -> Result<Vec<String>, Error> {
         self.state.names().map_err(at(self.state.path()))
     }
 }
 
-/// A file or directory with which the file system is asked what it can do.
+/// The name of the file or directory with which the file system is tested.
 const PROBE: &str = "probe";
 
-/// The file of the names of this list of files: a receiver that is kept may have several unfinished ones.
+/// The file with the names of this list of files: a receiver with `keep` may have several unfinished ones.
 fn names_file(files: &[Offered]) -> String {
     let paths = files.iter().map(|file| file.path.as_str());
     Key::of_all(paths).text() + ".names"
 }
 
-/// Whether a file in the state folder belongs to an unfinished transfer, one of an earlier version included.
+/// True for a file of an unfinished transfer, including those of earlier versions.
 fn is_state(name: &str) -> bool {
     let endings = [".part", ".journal", ".names", ".new"];
     ["offer", "journal", PROBE].contains(&name)
         || endings.iter().any(|ending| name.ends_with(ending))
 }
 
-/// The state folder in `out`, and its lock. Both may be removed by a receiver that ends, so they must still be there
+/// Opens the state folder in `out`, and its lock. A receiver that ends may remove both, so their existence is checked
 /// afterwards.
 fn lock(out: &Directory) -> Result<(Directory, File), Error> {
     let path = out.path().join(STATE_FOLDER);
@@ -411,7 +406,7 @@ fn lock(out: &Directory) -> Result<(Directory, File), Error> {
         };
         match file.try_lock() {
             Err(TryLockError::WouldBlock) => return Err(Error::Busy(out.path().to_owned())),
-            // A file system without locks is used without.
+            // A file system without locks is used without them.
             Err(TryLockError::Error(error)) if error.kind() != ErrorKind::Unsupported => {
                 return Err(at(&path.join("lock"))(error));
             }
@@ -423,7 +418,8 @@ fn lock(out: &Directory) -> Result<(Directory, File), Error> {
     }
 }
 
-/// Nobody else may look into the state folder, nor have made it: that would be their identity and their parts.
+/// Makes the state folder private. Another user must not be able to read it, nor have created it: it holds the
+/// identity and the parts.
 fn keep_private(state: &Directory) -> Result<(), Error> {
     let there = fstat(state).map_err(|error| at(state.path())(error.into()))?;
     if there.st_uid != rustix::process::geteuid().as_raw() {
@@ -436,7 +432,7 @@ fn keep_private(state: &Directory) -> Result<(), Error> {
     Ok(())
 }
 
-/// Whether `file` is what is called `name` in `directory`.
+/// True if `file` is the entry `name` of `directory`.
 fn is_in(file: &impl std::os::fd::AsFd, directory: &Directory, name: &str) -> bool {
     match (directory::identity(file), directory.entry(name)) {
         (Ok(file), Ok(Some(entry))) => file == entry.identity,
@@ -444,7 +440,7 @@ fn is_in(file: &impl std::os::fd::AsFd, directory: &Directory, name: &str) -> bo
     }
 }
 
-/// Names `path` in an error.
+/// Adds `path` to an error.
 fn at(path: &Path) -> impl Fn(io::Error) -> Error {
     let path = path.to_owned();
     move |source| Error::State {
@@ -453,7 +449,7 @@ fn at(path: &Path) -> impl Fn(io::Error) -> Error {
     }
 }
 
-/// `text` as long as a message may carry it.
+/// Shortens `text` to the limit of a message.
 fn shorten(text: &str) -> String {
     text.chars().take(MAX_TEXT / 4).collect()
 }

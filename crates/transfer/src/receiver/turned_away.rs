@@ -1,15 +1,15 @@
-//! Reports of those who were turned away, few enough for a log.
+//! Reports of rejected connections, few enough for a log.
 
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use crate::error::Error;
 
-/// The first report comes at once, the second at least so much later. The pause then doubles, up to the longest.
+/// The first report is immediate, the second at least this much later. The pause then doubles, up to the longest.
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
 const LONGEST_PAUSE: Duration = Duration::from_secs(600);
 
-/// Who has been turned away since the last report.
+/// The rejected connections since the last report.
 pub struct TurnedAway {
     count: u64,
     latest: Option<(SocketAddr, Error)>,
@@ -18,7 +18,6 @@ pub struct TurnedAway {
 }
 
 impl TurnedAway {
-    /// Nobody.
     pub fn new() -> TurnedAway {
         TurnedAway {
             count: 0,
@@ -28,19 +27,18 @@ impl TurnedAway {
         }
     }
 
-    /// One more.
     pub fn add(&mut self, peer: SocketAddr, error: Error) {
         self.count = self.count.saturating_add(1);
         self.latest = Some((peer, error));
     }
 
-    /// When the next report is due, if there is something to report.
+    /// The time of the next report, if there is something to report.
     pub fn due(&self, now: Instant) -> Option<Instant> {
         self.latest.as_ref()?;
         Some(self.next.unwrap_or(now))
     }
 
-    /// What there is to report: the latest one, and how many others there were since the last report.
+    /// The report: the latest connection, and the number of others since the last report.
     pub fn take(&mut self, now: Instant) -> Option<(SocketAddr, Error, u64)> {
         let (peer, error) = self.latest.take()?;
         let others = std::mem::take(&mut self.count) - 1;

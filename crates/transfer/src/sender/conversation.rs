@@ -1,4 +1,4 @@
-//! The sender.
+//! The sender's side of a connection.
 
 use std::sync::Arc;
 
@@ -15,11 +15,11 @@ use crate::message::{Answer, Held, Offer, Offered, Progress, Reply, State};
 use crate::proof::{self, SenderId};
 use crate::stop::Stop;
 use crate::ticket::Ticket;
-use crate::transport::FAREWELL;
+use crate::transport::FAREWELL_TIMEOUT;
 use crate::wire;
 use crate::wire_error::WireError;
 
-/// Sends over a connection whose peer is the receiver.
+/// Sends over a connection to the receiver.
 pub async fn converse(
     connection: &Connection,
     ticket: &Ticket,
@@ -42,7 +42,7 @@ pub async fn converse(
     let largest = limits::max_answer(sources.offered.len());
     let held: Arc<[Held]> = match wire::read(&mut replies, largest).await? {
         Answer::Accepted(held) => held.into(),
-        // It is shown to people.
+        // The refusal is shown to people.
         Answer::Refused(refusal) if wire::encode(&refusal, MAX_REFUSAL).is_none() => {
             return Err(WireError::TooLong.into());
         }
@@ -66,8 +66,8 @@ pub async fn converse(
     match sent {
         Ok(sent) => follow.await.map(|()| sent),
         Err(error @ (Error::Protocol(_) | Error::PeerClosed(_))) => {
-            // The receiver has stopped reading: its reply says why, and may be on its way.
-            match timeout(FAREWELL, follow).await {
+            // The receiver has stopped reading. Its reply contains the reason, and may be on its way.
+            match timeout(FAREWELL_TIMEOUT, follow).await {
                 Ok(Err(reason)) => Err(reason),
                 _ => Err(error),
             }
@@ -76,7 +76,7 @@ pub async fn converse(
     }
 }
 
-/// How far the receiver has come before, if what it says of the files makes sense.
+/// The receiver's progress in earlier attempts, if its claims are consistent.
 pub fn begun(files: &[Offered], held: &[Held]) -> Result<Progress, Error> {
     let mut begun = Progress::default();
     let mut next = 0;
@@ -94,7 +94,7 @@ pub fn begun(files: &[Offered], held: &[Held]) -> Result<Progress, Error> {
             State::Part { .. } if offered.is_small() => return Err(WireError::Sense.into()),
             State::Part { blocks, .. } => {
                 blocks.check(offered.size)?;
-                // Holes do not travel, so nobody has any.
+                // Holes are not sent, so no receiver can have blocks of them.
                 if blocks.meets(&offered.holes) {
                     return Err(WireError::Sense.into());
                 }
@@ -105,7 +105,8 @@ pub fn begun(files: &[Offered], held: &[Held]) -> Result<Progress, Error> {
     Ok(begun)
 }
 
-/// Reads what the receiver says until all files are complete. It says so in any case, even if they were before.
+/// Reads the receiver's reports until all files are complete. There is at least one report, even if all were complete
+/// before.
 async fn follow(
     replies: &mut RecvStream,
     mut before: Progress,
@@ -115,7 +116,7 @@ async fn follow(
     loop {
         match wire::read(replies, MAX_REPLY).await? {
             Reply::Progress(now) => {
-                // What is verified stays verified.
+                // Verified content stays verified.
                 let bytes = before.bytes..=end.bytes;
                 if !bytes.contains(&now.bytes) || !(before.files..=end.files).contains(&now.files) {
                     return Err(WireError::Sense.into());
@@ -132,8 +133,8 @@ async fn follow(
     }
 }
 
-/// Reads and sends on one thread, so that no piece has to be handed over. QUIC's send buffer lets it be ahead of the network.
-/// The control stream comes back: if it was dropped, it would end before the connection says why.
+/// Reads and sends on one thread, which saves handing over each piece. QUIC's send buffer lets it be ahead of the
+/// network. Returns the control stream: dropped here, it would end before the connection's closing reason is sent.
 async fn send_all(
     connection: &Connection,
     mut control: SendStream,
@@ -143,7 +144,7 @@ async fn send_all(
 ) -> (Result<Vec<Transferred>, Error>, Option<SendStream>) {
     let connection = connection.clone();
     let stop = Stop::default();
-    // If the connection is over, so is the reading.
+    // The reading ends with the connection.
     let _stop = stop.on_drop();
     let sending = spawn_blocking(move || {
         let mut outgoing = Outgoing {
@@ -159,7 +160,7 @@ async fn send_all(
         Ok(ended) => ended,
         Err(error) => return (Err(error.into()), None),
     };
-    // Not before this side is done: the receiver then says that all is there.
+    // Only after the sender has finished may the receiver report the end.
     let sent = sent.and_then(|sent| {
         control.finish()?;
         Ok(sent)
@@ -167,7 +168,7 @@ async fn send_all(
     (sent, Some(control))
 }
 
-/// Where pieces go.
+/// The outgoing streams.
 struct Outgoing<'a> {
     connection: Connection,
     control: &'a mut SendStream,
@@ -179,7 +180,7 @@ impl Outgoing<'_> {
     async fn send(&mut self, piece: Piece) -> Result<(), Error> {
         match piece {
             Piece::Stream { hashes, content } => {
-                // What was lost of an early stream goes before what is new of a later one.
+                // Retransmissions of an early stream precede new data of a later one.
                 self.urgency = self.urgency.saturating_sub(1);
                 let piece = vec![hashes.into(), content.into()];
                 self.connection.send_uni(self.urgency, piece).await?;

@@ -1,9 +1,9 @@
 //! The sender.
 
+mod connector;
 pub mod conversation;
 mod reader;
 mod source;
-mod way;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -22,25 +22,26 @@ use crate::proof::SenderId;
 use crate::ticket::Ticket;
 use crate::transport::sending;
 use crate::wire;
+use connector::{Connector, RECONNECT_TIMEOUT};
 use conversation::converse;
 use source::Sources;
-use way::{PATIENCE, Way};
 
-/// How to send.
+/// The sender's configuration.
 pub struct SenderConfig {
-    /// Makes the congestion controller ([`quic::controller`]), with an observer where one is wanted.
+    /// Creates the congestion controllers ([`quic::controller`]), with an observer where one is wanted.
     pub controllers: Arc<dyn Controllers>,
-    /// Begin anew: forget what an earlier attempt with this ticket left at the receiver.
+    /// Start anew: discard the receiver's state of an earlier attempt with this ticket.
     pub restart: bool,
-    /// Leave out what cannot be sent, instead of sending nothing.
+    /// Skip what cannot be sent, instead of sending nothing.
     pub skip: bool,
 }
 
-/// Sends `files`, which may be directories, in this order, to the receiver that printed `ticket`. `watch` is told how it goes.
+/// Sends `files`, which may be directories, in this order, to the receiver that printed `ticket`. `watch` gets all
+/// events.
 ///
-/// Returns when the receiver has all of them, whole, verified and under their names. What an earlier call with the
-/// same ticket brought there is not sent again. An outage of the path, or a receiver that is started again, is survived
-/// if it is over within a minute.
+/// Returns when the receiver has all of them, verified and under their names. Content from an earlier call with the
+/// same ticket is not sent again. The transfer survives an outage of the path, or a restart of the receiver, of up to
+/// a minute.
 pub async fn send(
     files: &[PathBuf],
     ticket: &Ticket,
@@ -50,7 +51,7 @@ pub async fn send(
     send_on(Arc::new(System), files, ticket, config, watch).await
 }
 
-/// [`send`] on another ground.
+/// Like [`send`], on another network.
 pub(crate) async fn send_on(
     ground: Arc<dyn Ground>,
     files: &[PathBuf],
@@ -70,13 +71,13 @@ pub(crate) async fn send_on(
         watch(Event::Skipped { path, why: *why });
     }
     let (server, controllers) = (ticket.fingerprint(), config.controllers);
-    let way = Way {
+    let connector = Connector {
         client: Client::new(ground, server, wire::ALPN, controllers, sending)?
             .with_large_datagrams(),
         ticket,
     };
     let sender = SenderId::generate()?;
-    // What was accepted once is not to be begun anew by the same sender.
+    // After the first acceptance, the same sender must not restart the transfer.
     let restart = AtomicBool::new(config.restart);
     let watch_begin = |event: Event<'_>| {
         if matches!(event, Event::Begun(_)) {
@@ -84,13 +85,13 @@ pub(crate) async fn send_on(
         }
         watch(event);
     };
-    let mut link = way.connect().await?;
+    let mut link = connector.connect().await?;
     loop {
         watch(Event::Connected(&link.connection));
         let result = tokio::select! {
             result = converse(&link.connection, ticket, sender, sources.clone(), restart.load(Ordering::Relaxed), &watch_begin) => result,
-            better = way.replace(&link.connection, watch) => {
-                // What it still had to say does not count any more.
+            better = connector.replace(&link.connection, watch) => {
+                // Later data of the old connection are ignored.
                 link.connection.close(code::TAKEN_OVER, b"");
                 link = better?;
                 continue;
@@ -99,7 +100,7 @@ pub(crate) async fn send_on(
         link = match result {
             Err(Error::Cut) => {
                 watch(Event::Reconnecting);
-                let Ok(link) = timeout(PATIENCE, way.reach()).await else {
+                let Ok(link) = timeout(RECONNECT_TIMEOUT, connector.reach()).await else {
                     return Err(Error::Cut);
                 };
                 link?

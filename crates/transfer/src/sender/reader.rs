@@ -1,4 +1,4 @@
-//! The sender's files as they are read: opened one at a time, in the order in which they travel.
+//! Reads the sender's files: one open at a time, in the order of transmission.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -16,21 +16,21 @@ use crate::seal::{self, Seal};
 use crate::stop::Stop;
 use crate::tree::{self, BLOCK, Hash};
 
-/// What goes out.
+/// A piece of the transmission.
 pub enum Piece {
     /// A stream of its own.
     Stream {
-        /// The hashes of what is in it.
+        /// The hashes of its content.
         hashes: Vec<u8>,
-        /// What is in it.
+        /// Its content.
         content: Vec<u8>,
     },
-    /// What a large file is verified by, for the control stream.
+    /// The hash that verifies a large file, for the control stream.
     Seal(Hash),
 }
 
-/// Checks that what the receiver holds is of these files, gives the rest to `send`, and returns what was transferred.
-/// Stops early, with any answer, if `stop` says so.
+/// Checks that the content at the receiver is of these files, passes the rest to `send`, and returns the transferred
+/// files. With `stop` set it ends early, with any result.
 pub fn read(
     sources: Arc<Sources>,
     held: Arc<[Held]>,
@@ -56,19 +56,19 @@ pub fn read(
 
 struct Reader {
     sources: Arc<Sources>,
-    /// The blocks that the receiver has of large files, with their hashes, in order.
+    /// The receiver's blocks of large files, with their hashes, in order.
     parts: HashMap<u32, Vec<(u64, Hash)>>,
     /// The large file that is being read.
     large: Option<Large>,
     hashes: Hashes,
 }
 
-/// A large file, open.
+/// An open large file.
 struct Large {
     place: u32,
     file: File,
     seal: Seal,
-    /// The blocks that the receiver has and that the seal has not taken yet.
+    /// The receiver's blocks that have not been added to the seal yet.
     held: Peekable<std::vec::IntoIter<(u64, Hash)>>,
 }
 
@@ -78,7 +78,7 @@ impl Reader {
         (&self.sources.files[place], &self.sources.offered[place])
     }
 
-    /// Checks that what the receiver has of a file is this file's.
+    /// Checks that the receiver's content of a file is this file's.
     fn check(&mut self, held: &Held, restart: bool, stop: &Stop) -> Result<(), Error> {
         let (source, offered) = self.source(held.file);
         let file = source.open()?;
@@ -105,7 +105,7 @@ impl Reader {
         source.check(&file)?;
         if !is_same {
             let name = offered.path.clone();
-            // All that survives a restart is a file that is complete.
+            // Only complete files survive a restart.
             return Err(Error::Refused(if restart {
                 Refusal::Exists { name }
             } else {
@@ -132,7 +132,7 @@ impl Reader {
                 let mut large = self.large(*file)?;
                 let (source, _) = self.source(*file);
                 large.advance(u64::MAX);
-                // The hash goes out only if the file is still what it was.
+                // The hash is sent only if the file has not changed.
                 source.check(&large.file)?;
                 let hash = large.seal.finish();
                 self.hashes.set(*file, hash);
@@ -161,7 +161,7 @@ impl Reader {
         Ok(Piece::Stream { hashes, content })
     }
 
-    /// The large file at `place`, open.
+    /// Opens the large file at index `place`.
     fn large(&mut self, place: u32) -> Result<Large, Error> {
         match self.large.take() {
             Some(large) if large.place == place => Ok(large),
@@ -181,7 +181,7 @@ impl Reader {
 }
 
 impl Large {
-    /// Gives the seal the hashes of the blocks before `index` that the receiver has.
+    /// Adds the hashes of the receiver's blocks before `index` to the seal.
     fn advance(&mut self, index: u64) {
         while let Some((_, hash)) = self.held.next_if(|(held, _)| *held < index) {
             self.seal.push(hash);

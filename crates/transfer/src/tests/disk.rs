@@ -1,4 +1,4 @@
-//! Disks that fill up, and slow ones.
+//! Full and slow disks.
 
 use std::fs::File;
 use std::io;
@@ -13,10 +13,10 @@ use quic::System;
 use tokio::runtime::Handle;
 use tokio::time::sleep;
 
-/// Takes so many bytes and then no more.
+/// A disk with room for this many bytes.
 struct Small {
     left: AtomicI64,
-    /// What it claims to have.
+    /// The free space that it reports.
     free: Option<u64>,
 }
 
@@ -89,7 +89,7 @@ async fn what_cannot_fit_is_not_begun() {
     assert_eq!(world.parts().len(), 0);
 }
 
-/// Takes half a second of virtual time for each block.
+/// A disk that takes half a second of virtual time for each block.
 struct Slow(Handle);
 
 impl Disk for Slow {
@@ -103,7 +103,7 @@ impl Disk for Slow {
     }
 }
 
-/// All has been sent long before all is written. Then the sender acknowledges what the receiver reports, and has nothing
+/// Everything is sent long before it is written. Then the sender acknowledges the receiver's reports, and has nothing
 /// of its own that would be acknowledged.
 #[tokio::test(start_paused = true)]
 async fn a_receiver_whose_disk_is_slow_is_not_taken_for_gone() {

@@ -1,4 +1,4 @@
-//! Which senders' datagrams say that they are capable of ECN.
+//! ECN: the senders whose datagrams are ECN-capable.
 
 use congestion::ControllerKind;
 
@@ -7,7 +7,7 @@ use super::*;
 use crate::sender::send_on;
 use quic::controller::factory;
 
-/// Whether the sender of a transfer with this controller is capable of ECN.
+/// True if the sender of a transfer with this controller is ECN-capable.
 async fn is_capable(kind: ControllerKind) -> bool {
     let scene = Scene::of(4).await;
     let config = SenderConfig {
@@ -30,7 +30,7 @@ async fn is_capable(kind: ControllerKind) -> bool {
     scene.network.is_capable_of_ecn(SENDER)
 }
 
-/// RFC 3168, "Transport protocols": ECT is for those who respond to marks. BBRv1 does not.
+/// RFC 3168, "Transport protocols": ECT is for senders that respond to marks. BBRv1 does not.
 #[tokio::test(start_paused = true)]
 async fn only_a_controller_that_answers_marks_sends_as_capable_of_ecn() {
     in_virtual_time(async {

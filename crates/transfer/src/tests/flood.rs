@@ -10,14 +10,14 @@ use crate::sender::send_on;
 use noq_proto::Transmit;
 use quic::{Bell, Ground};
 
-/// How many times a receiver's user was told of strangers, and of how many.
+/// The number of reports of rejected connections, and the number of connections in them.
 #[derive(Default)]
-struct Told {
+struct Reports {
     times: AtomicU64,
     strangers: AtomicU64,
 }
 
-impl Told {
+impl Reports {
     fn watch(&self, event: Event<'_>) {
         if let Event::TurnedAway { others, .. } = event {
             self.times.fetch_add(1, Ordering::Relaxed);
@@ -26,11 +26,10 @@ impl Told {
     }
 }
 
-/// Sends a file from the host `sender` while `attack` goes on, which says when it is on its way. Returns how long that
-/// took.
+/// Sends a file from the host `sender` during `attack`, which signals its start. Returns the duration.
 async fn transfer_during(
     sender: Ipv4Addr,
-    told: &Told,
+    told: &Reports,
     attack: impl AsyncFn(&Network, &Ticket, &Notify),
 ) -> Duration {
     let scene = Scene::of(16).await;
@@ -67,7 +66,7 @@ async fn transfer_during(
 
 #[tokio::test(start_paused = true)]
 async fn wrong_proofs_do_not_end_a_running_transfer() {
-    let told = Told::default();
+    let told = Reports::default();
     let guesses = AtomicU64::new(0);
     transfer_during(SENDER, &told, async |network, ticket, goes_on| {
         goes_on.notify_one();
@@ -96,12 +95,12 @@ async fn wrong_proofs_do_not_end_a_running_transfer() {
 async fn silent_connections_do_not_keep_a_sender_out() {
     // The sender shares its address with most of them, and has one of its own.
     for sender in [STRANGER, SENDER] {
-        let told = Told::default();
+        let told = Reports::default();
         let came = AtomicU64::new(0);
         let took = transfer_during(sender, &told, async |network, ticket, goes_on| {
             let mut strangers = vec![STRANGER; 150];
             strangers.extend((0..50).map(|last| Ipv4Addr::new(10, 0, 1, last)));
-            // Each comes again and again, and never says anything.
+            // Each host connects repeatedly, and never sends a proof.
             let wait = async |stranger: Ipv4Addr| {
                 let host = network.host(stranger);
                 loop {
@@ -128,7 +127,7 @@ async fn silent_connections_do_not_keep_a_sender_out() {
 
 #[tokio::test(start_paused = true)]
 async fn garbage_is_ignored() {
-    let told = Told::default();
+    let told = Reports::default();
     transfer_during(SENDER, &told, async |network, ticket, goes_on| {
         goes_on.notify_one();
         let host = network.host(STRANGER);
@@ -136,7 +135,7 @@ async fn garbage_is_ignored() {
         let port = host.sending(to, false, &silent).unwrap();
         for seed in 0..5_000 {
             let mut garbage = content(seed % 1300 + 1, seed);
-            // Every kind of header that QUIC has.
+            // Every type of QUIC header.
             garbage[0] ^= (seed as u8) << 4;
             if seed % 3 == 0 && garbage.len() > 5 {
                 garbage[1..5].copy_from_slice(&[0, 0, 0, 1]);

@@ -1,4 +1,4 @@
-//! Peers without the ticket, and peers that have it and mean harm.
+//! Hostile peers, without and with the ticket.
 
 use quic::connection::{RecvStream, SendStream};
 
@@ -15,7 +15,7 @@ use crate::wire;
 use quic::endpoint::{self, Identity};
 use quic::{Ground, System};
 
-/// A sender made by hand.
+/// A handmade sender.
 pub struct Client {
     pub connection: Connection,
     pub control: SendStream,
@@ -27,7 +27,7 @@ impl Client {
         Client::try_connect(Arc::new(System), ticket).await.unwrap()
     }
 
-    /// `None` if the receiver does not want it.
+    /// `None` if the receiver refuses the connection.
     pub async fn try_connect(ground: Arc<dyn Ground>, ticket: &Ticket) -> Option<Client> {
         let (server, controllers) = (ticket.fingerprint(), Arc::new(CubicConfig::default()));
         let client = endpoint::Client::new(ground, server, wire::ALPN, controllers, transport);
@@ -68,7 +68,7 @@ impl Client {
         answer.await.unwrap()
     }
 
-    /// The receiver's last word, and its reason to close the connection.
+    /// The receiver's last reply, and its closing code.
     async fn end(&mut self) -> (Option<Reply>, Error) {
         let mut last = None;
         loop {
@@ -230,7 +230,7 @@ async fn offers_that_make_no_sense() {
     .await;
 }
 
-/// Before, the receiver hashed the holes for hours, long after the sender had gone.
+/// The receiver must not hash holes for hours after the sender has gone.
 #[tokio::test]
 async fn holes_of_a_size_that_no_disk_has() {
     survives(async |ticket, heard| {
@@ -249,7 +249,7 @@ async fn holes_of_a_size_that_no_disk_has() {
                 holes,
             }]);
             match answer.await {
-                // A file system with a limit, as ext4.
+                // A file system with a size limit, such as ext4.
                 Answer::Refused(Refusal::TooLarge { .. }) => {}
                 Answer::Accepted(held) => {
                     assert_eq!(held, []);
@@ -296,14 +296,14 @@ async fn content_that_is_not_what_it_claims() {
     let good = block(&[&hash(0, first), first]);
     let end = block(&[&hash(1, last), last]);
     for (blocks, root) in [
-        // A block that does not have its hash.
+        // A block with a wrong hash.
         (
             [block(&[&hash(0, first), &content(BLOCK, 4)]), end.clone()],
             root,
         ),
         // A block in the wrong place.
         ([block(&[&hash(1, first), first]), end.clone()], root),
-        // Not the hash of the whole.
+        // A wrong hash of the whole file.
         ([good.clone(), end.clone()], [0; 32]),
         // More and less than a block.
         ([good.clone(), block(&[&end, b"!"])], root),
@@ -320,7 +320,7 @@ async fn content_that_is_not_what_it_claims() {
                 stream.finish().unwrap();
             }
             client.control.write_all(&root).await.unwrap();
-            // Either it is told so, or it is cut off.
+            // The peer gets a reply, or is disconnected.
             let end = async {
                 loop {
                     match wire::read::<Reply>(&mut client.replies, MAX_REPLY).await {
@@ -341,7 +341,7 @@ async fn content_that_is_not_what_it_claims() {
     }
 }
 
-/// It has the ticket, and may be one of many.
+/// The connection has a valid proof, and may be one of many.
 #[tokio::test]
 async fn who_waits_for_its_turn_takes_little_room() {
     let world = World::new();
@@ -360,7 +360,7 @@ async fn who_waits_for_its_turn_takes_little_room() {
         second.prove(&ticket).await;
         let name = |number: u32| offered(&format!("{number:0>200}"), 1);
         let mut writing = Box::pin(second.write_offer((0..1_000).map(name).collect()));
-        // What is written is more than what it may make the receiver hold.
+        // The peer writes more than the receiver may have to buffer.
         tokio::select! {
             () = &mut writing => panic!("the receiver takes it all"),
             () = tokio::time::sleep(Duration::from_millis(500)) => {}

@@ -1,4 +1,4 @@
-//! Receivers that mean harm to a sender.
+//! Receivers that attack a sender.
 
 use quic::connection::{Listener, RecvStream, SendStream};
 use quic::endpoint::{self, Identity};
@@ -14,13 +14,13 @@ use crate::ticket::Secret;
 use crate::transport::transport;
 use crate::wire;
 
-/// Its place.
+/// The socket of a hostile receiver.
 struct Trap {
     listener: Listener,
     ticket: Ticket,
 }
 
-/// What it has of a sender that came.
+/// A sender's connection, on the receiver's side.
 struct Prey {
     connection: Connection,
     replies: SendStream,
@@ -59,7 +59,7 @@ impl Trap {
 impl Prey {
     async fn say(&mut self, message: &impl serde::Serialize) {
         let frame = wire::encode(message, usize::MAX).unwrap();
-        // The sender may have had enough.
+        // The sender may have closed the connection.
         let _ = self.replies.write_all(&frame).await;
     }
 
@@ -68,7 +68,7 @@ impl Prey {
     }
 }
 
-/// What a sender says that sends a large file with a hole, a small one and a directory to a receiver that does this.
+/// The error of a sender of a large file with a hole, a small file and a directory, when the receiver does this.
 async fn caught(attack: impl AsyncFnOnce(&mut Prey)) -> Error {
     use std::os::unix::fs::FileExt;
     let world = World::new();
@@ -157,7 +157,7 @@ async fn what_nobody_can_have_is_refused() {
     }
 }
 
-/// A receiver that says that it has everything must prove it.
+/// A receiver that claims to have everything must prove it.
 #[tokio::test]
 async fn a_hash_that_is_not_the_files_ends_the_transfer() {
     let states = [
@@ -199,7 +199,7 @@ async fn progress_that_cannot_be_is_refused() {
     }
 }
 
-/// News that are none, again and again, while nothing is read; then it goes.
+/// Reports without progress, again and again, without reading; then the receiver leaves.
 #[tokio::test]
 async fn a_receiver_that_only_talks_ends_nothing_but_its_own_transfer() {
     let error = caught(async |prey| {
@@ -214,7 +214,7 @@ async fn a_receiver_that_only_talks_ends_nothing_but_its_own_transfer() {
     assert!(matches!(error, Error::PeerClosed(_)), "{error}");
 }
 
-/// A sender reads one stream, so nothing else may wait for it.
+/// A sender reads one stream, so no other may occupy its memory.
 #[tokio::test]
 async fn a_receiver_opens_no_streams() {
     let error = caught(async |prey| {

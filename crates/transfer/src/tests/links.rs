@@ -1,4 +1,4 @@
-//! Output directories that become symbolic links during a transfer.
+//! Output directories that are replaced by symbolic links during a transfer.
 
 use std::fs::File;
 use std::io;
@@ -9,7 +9,7 @@ use super::*;
 use crate::directory::Directory;
 use quic::System;
 
-/// When the first block is written, somebody moves the directory `there` away and puts a link to `outside` in its place.
+/// When the first block is written, the directory `there` is moved away and replaced by a link to `outside`.
 struct Swapped {
     there: PathBuf,
     aside: PathBuf,
@@ -65,7 +65,7 @@ async fn a_directory_that_becomes_a_link_is_named_and_not_followed() {
         let named = format!("the receiver has {swapped:?}, which is not a directory");
         assert!(error.to_string().contains(&named), "{error}");
         assert_eq!(fs::read_dir(&outside).unwrap().count(), 0, "{swapped}");
-        // It goes on waiting, and what is mended can be sent.
+        // The receiver goes on waiting, and the repaired tree can be sent.
         fs::remove_file(world.out().join(swapped)).unwrap();
         let (received, sent) =
             tokio::join!(running, send(&files, &ticket, sender_config(), &|_| ()));

@@ -2,7 +2,8 @@
 
 use super::*;
 
-/// A tree of directories below `root`, with content that its paths determine; its files and its empty directories.
+/// A tree of directories below `root`, with content that its paths determine. Returns its files and its empty
+/// directories.
 fn tree(root: &Path) -> Vec<(String, Option<Vec<u8>>)> {
     let mut tree = Vec::new();
     let file = |path: String, size: u64| {
@@ -150,7 +151,7 @@ async fn an_existing_file_within_a_tree_is_kept() {
     assert_same_tree(&world.out().join("tree"), &tree);
 }
 
-/// As many files as a process may not open at a time.
+/// More files than a process may have open.
 #[tokio::test]
 async fn ten_thousand_files() {
     let world = World::new();
@@ -166,7 +167,7 @@ async fn ten_thousand_files() {
         let path = world.out().join("many").join(i.to_string());
         assert_eq!(fs::read_to_string(path).unwrap(), i.to_string());
     }
-    // A stream for each would be ten thousand, and a round trip for each as many packets of their own.
+    // A stream for each file would need ten thousand, and a round trip for each as many packets of their own.
     let connection = log.connection.lock().unwrap();
     let streams = connection.as_ref().unwrap().stats().frame_tx.stream;
     assert!(streams < 2_000, "{streams} frames of streams");
@@ -188,7 +189,7 @@ async fn an_interrupted_tree_continues() {
     assert!(!world.state().exists());
 }
 
-/// Like `cp --sparse`: what was never written at the sender takes no room at the receiver, and does not travel.
+/// Like `cp --sparse`: holes at the sender take no room at the receiver, and are not sent.
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn holes_stay_holes() {
@@ -209,7 +210,7 @@ async fn holes_stay_holes() {
         return;
     }
     let files = [path.clone()];
-    // It is interrupted, and a hole is damaged on top of that.
+    // The transfer is interrupted, and also with a damaged hole.
     for damage in [false, true] {
         let _ = fs::remove_dir_all(world.out());
         let stop = Log::stop_at(2 * BLOCK);
@@ -231,7 +232,7 @@ async fn holes_stay_holes() {
     }
 }
 
-/// An honest file of a terabyte, of which little is data.
+/// A file of a terabyte with little data.
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn a_hole_of_a_terabyte_costs_nothing() {
@@ -255,11 +256,11 @@ async fn a_hole_of_a_terabyte_costs_nothing() {
     let arrived = fs::File::open(&received[0].path).unwrap();
     arrived.read_exact_at(&mut there, size / 2).unwrap();
     assert!(there == data);
-    // The rate is that of the data.
+    // The rate counts data only.
     assert_eq!(log.begun.lock().unwrap().data, 2 * BLOCK);
 }
 
-/// Whoever may write to the output directory can put something else in the place of the state folder.
+/// A user who may write to the output directory can replace the state folder.
 #[tokio::test]
 async fn what_takes_the_place_of_the_state_folder_is_not_followed() {
     let world = World::new();
@@ -282,11 +283,11 @@ async fn what_takes_the_place_of_the_state_folder_is_not_followed() {
     assert!(same_content(&received.unwrap()[0].path, &files[0]));
     assert_eq!(fs::read_dir(&outside).unwrap().count(), 1);
     assert_eq!(fs::read(outside.join("identity")).unwrap(), b"theirs");
-    // What it had is gone, wherever it was.
+    // Its old content is gone, wherever it was moved.
     assert_eq!(fs::read_dir(&aside).unwrap().count(), 0);
 }
 
-/// Runs a receiver that is kept while `sending` goes on; gives how many transfers it has received.
+/// Runs a receiver with `keep` during `sending`. Returns the number of received transfers.
 async fn kept(world: &World, sending: impl AsyncFnOnce(&Ticket)) -> u64 {
     let config = ReceiverConfig {
         keep: true,
@@ -319,7 +320,7 @@ async fn a_receiver_that_is_kept_takes_many_transfers() {
                 .await
                 .unwrap();
         }
-        // At the same time: each waits for its turn.
+        // Concurrent senders wait for their turns.
         let files: Vec<PathBuf> = (5..9)
             .map(|i| world.file(&format!("{i}"), 8 * BLOCK, i))
             .collect();
@@ -355,7 +356,7 @@ async fn an_unfinished_transfer_does_not_stop_others_of_a_receiver_that_is_kept(
             .await
             .unwrap();
         assert_eq!(world.arrived(), ["other"]);
-        // And is continued afterwards.
+        // The interrupted transfer can be continued afterwards.
         let sent = send(&big, ticket, sender_config(), &|_| ()).await.unwrap();
         assert!(sent[0].resumed >= 4 * BLOCK, "{}", sent[0].resumed);
         assert!(same_content(&world.out().join("big"), &big[0]));

@@ -36,10 +36,10 @@ use super::*;
 use crate::disk::{Disk, RealDisk};
 use crate::tree::BLOCK;
 
-/// The largest datagram over IPv4.
-const LARGEST: u64 = 65_507;
+/// The maximum size of a datagram over IPv4.
+const MAX_DATAGRAM_BYTES: u64 = 65_507;
 
-/// A directory to send from, one to receive in.
+/// A directory to send from, and one to receive in.
 struct World {
     dir: TempDir,
 }
@@ -51,7 +51,7 @@ impl World {
         World { dir }
     }
 
-    /// A file to send, of content that `seed` determines.
+    /// Creates a source file whose content `seed` determines.
     fn file(&self, name: &str, size: u64, seed: u64) -> PathBuf {
         let path = self.dir.path().join("from").join(name);
         fs::write(&path, content(size, seed)).unwrap();
@@ -93,7 +93,7 @@ impl World {
         receiver.await.unwrap()
     }
 
-    /// The receiver after a crash of the one that `ticket` is from: as soon as that has let go of lock and port.
+    /// A new receiver after a crash of the one with `ticket`, as soon as that has released lock and port.
     async fn receiver_again(&self, ticket: &Ticket) -> Receiver {
         loop {
             if UdpSocket::bind(ticket.addresses()[0]).is_ok() {
@@ -111,7 +111,7 @@ impl World {
         }
     }
 
-    /// The names in the output directory, but for the state folder.
+    /// The names in the output directory, without the state folder.
     fn arrived(&self) -> Vec<String> {
         let entries = fs::read_dir(self.out()).unwrap();
         let mut names: Vec<String> = entries
@@ -122,7 +122,7 @@ impl World {
         names
     }
 
-    /// The parts that are kept.
+    /// The remaining parts.
     fn parts(&self) -> Vec<PathBuf> {
         let entries = fs::read_dir(self.state()).unwrap();
         let mut paths: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
@@ -144,12 +144,12 @@ struct Scene {
 }
 
 impl Scene {
-    /// The file has so many blocks.
+    /// A scene whose file has this many blocks.
     async fn of(blocks: u64) -> Scene {
         Scene::with_disk(blocks, Box::new(RealDisk)).await
     }
 
-    /// The receiver writes to `disk`.
+    /// A scene whose receiver writes to `disk`.
     async fn with_disk(blocks: u64, disk: Box<dyn Disk>) -> Scene {
         let world = World::new();
         let files = [world.file("big", blocks * BLOCK, 1)];
@@ -189,7 +189,7 @@ fn restart() -> SenderConfig {
     }
 }
 
-/// Watches one side of a transfer, and tells when a certain amount is verified.
+/// Records the events of one side of a transfer, and signals when a certain amount is verified.
 #[derive(Default)]
 struct Log {
     connection: Mutex<Option<Connection>>,
@@ -209,7 +209,7 @@ impl Log {
         }
     }
 
-    /// What a side of a transfer tells its events.
+    /// The callback for the events.
     fn watch(&self) -> impl Fn(Event<'_>) + Sync {
         |event: Event<'_>| self.hear(event)
     }
@@ -251,22 +251,23 @@ impl Log {
         }
     }
 
-    /// The bytes of UDP payload that this side sent, without probes of the path MTU. Each probe counts as the largest
-    /// datagram. In total, this subtracts less than [`LARGEST`] too much, since each probe halves the difference.
+    /// The bytes of UDP payload that this side sent, without probes of the path MTU. Each probe counts as a datagram of
+    /// the maximum size. In total, this subtracts less than [`MAX_DATAGRAM_BYTES`] too much, because each probe halves
+    /// the difference.
     fn sent(&self) -> u64 {
         let connection = self.connection.lock().unwrap();
         let path = connection.as_ref().unwrap().path_stats();
-        let probes = path.sent_plpmtud_probes * LARGEST;
+        let probes = path.sent_plpmtud_probes * MAX_DATAGRAM_BYTES;
         path.udp_tx.bytes.saturating_sub(probes)
     }
 }
 
-/// Runs `future` until it ends (then `Some`) or `log` says stop: then it is dropped, as if its process were killed.
+/// Runs `future` to its end (`Some`), or until `log` signals a stop: then it is dropped, like a killed process.
 async fn until_stopped<T>(log: &Log, future: impl Future<Output = T>) -> Option<T> {
     tokio::select! {
         biased;
         () = log.stop.notified() => {
-            // It would keep the connection open.
+            // The log would keep the connection open.
             log.connection.lock().unwrap().take();
             None
         }
@@ -274,7 +275,7 @@ async fn until_stopped<T>(log: &Log, future: impl Future<Output = T>) -> Option<
     }
 }
 
-/// Both sides of a transfer that must succeed: what the receiver and the sender return.
+/// Runs both sides of a transfer that must succeed. Returns the results of the receiver and the sender.
 async fn both(
     receiver: Receiver,
     files: &[PathBuf],
@@ -282,7 +283,7 @@ async fn both(
 ) -> (Vec<Transferred>, Vec<Transferred>) {
     let ticket = receiver.ticket().clone();
     let watch = log.watch();
-    // If this fails it must not wait for the receiver, which goes on waiting for a sender.
+    // If the sender fails, the test must not wait for the receiver, which goes on waiting for a sender.
     let sending = async {
         let sent = send(files, &ticket, sender_config(), &watch).await;
         sent.unwrap()
@@ -291,7 +292,7 @@ async fn both(
     (received.unwrap(), sent)
 }
 
-/// Sends `files` to a receiver that is dropped when `stop` says so. Returns its ticket, and what the sender was told.
+/// Sends `files` to a receiver that is dropped at the signal `stop`. Returns its ticket, and the sender's error.
 async fn interrupted_receiver(
     world: &World,
     files: &[PathBuf],
@@ -308,7 +309,7 @@ async fn interrupted_receiver(
     (ticket, sent.unwrap_err())
 }
 
-/// What the sender is told by a receiver that goes on waiting.
+/// The refusal of a receiver that goes on waiting.
 async fn refusal(
     receiver: &mut std::pin::Pin<&mut impl Future<Output = Result<Vec<Transferred>, Error>>>,
     files: &[PathBuf],

@@ -10,7 +10,7 @@ use nix::sched::{CloneFlags, setns, unshare};
 
 use super::*;
 
-/// The largest UDP payload on an Ethernet with an MTU of 1500 bytes, over IPv4 and over IPv6.
+/// The maximum UDP payload on Ethernet with an MTU of 1500 bytes, over IPv4 and over IPv6.
 const ETHERNET: u16 = 1_472;
 const USUAL: u16 = 1_452;
 
@@ -31,7 +31,7 @@ async fn transfer(world: &World, receiver: Receiver) -> u16 {
 async fn datagrams_become_larger_than_an_ethernets_where_the_route_carries_them() {
     let world = World::new();
     let size = transfer(&world, world.receiver().await).await;
-    // Loopback has an MTU of 65,536 bytes, unless somebody changed it.
+    // Loopback has an MTU of 65,536 bytes by default.
     assert!(size > ETHERNET, "{size}");
 }
 
@@ -46,7 +46,7 @@ const NEAR: &str = "192.0.2.1";
 const FAR: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 129);
 
 impl Hosts {
-    /// Makes a network namespace for each of them. The near link has an MTU of 9000 bytes, the far link has this one.
+    /// Creates a network namespace for each host. The near link has an MTU of 9000 bytes, the far link `far_mtu`.
     fn make(far_mtu: u16) -> Result<Hosts, String> {
         let hosts = Hosts {
             near: namespace()?,
@@ -139,7 +139,7 @@ async fn cross(hosts: &Hosts) -> u16 {
     transfer(&world, receiver).await
 }
 
-/// The sender's interface allows 9000 bytes. The sender finds out how much the router forwards.
+/// The sender's interface allows 9000 bytes. The sender discovers the router's MTU.
 #[test]
 fn datagrams_are_no_larger_than_the_path_carries() {
     for (far_mtu, sizes) in [(9_000, USUAL + 1..=8_972), (1_500, 1_200..=ETHERNET)] {

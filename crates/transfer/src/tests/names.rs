@@ -1,4 +1,4 @@
-//! Names that cannot be, and names that are one.
+//! Impossible names, and names that collide.
 
 use std::fs::File;
 use std::io;
@@ -10,7 +10,7 @@ use super::*;
 use crate::directory::Directory;
 use quic::System;
 
-/// A file system that ignores case, as far as it is asked.
+/// A file system that ignores case in tests of names.
 struct Caseless;
 
 impl Disk for Caseless {
@@ -28,7 +28,7 @@ impl Disk for Caseless {
     }
 }
 
-/// A tree whose names are one for [`Caseless`], and its paths with their contents.
+/// A tree with names that collide for [`Caseless`], and its paths with their contents.
 fn tree(world: &World) -> (PathBuf, Vec<&'static str>) {
     let root = world.dir.path().join("from/in");
     let paths = vec!["Dir/f", "README", "Readme", "dir/f", "dir/g", "plain"];
@@ -75,7 +75,7 @@ async fn names_that_are_one_are_both_named_before_the_first_byte() {
         assert_eq!([first, second], ["in/Dir", "in/dir"]);
         assert_eq!(*more, 1);
         assert_eq!(world.arrived(), Vec::<String>::new());
-        // The ticket is still good for the tree when it is mended.
+        // The ticket remains valid for the repaired tree.
         fs::rename(root.join("README"), root.join("other")).unwrap();
         fs::remove_dir_all(root.join("dir")).unwrap();
         let files = [root];
@@ -182,7 +182,7 @@ async fn all_that_cannot_be_sent_is_named_at_once_and_can_be_skipped() {
     );
 }
 
-/// Files whose size says nothing, as those that the kernel makes while they are read.
+/// Files without a meaningful size, such as those that the kernel generates during the read.
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn a_file_whose_size_is_not_so_is_refused() {

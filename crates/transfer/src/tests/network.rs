@@ -18,16 +18,16 @@ pub const RECEIVER: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 1);
 pub const SENDER: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 2);
 pub const STRANGER: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 3);
 
-/// A path between every two sockets: so fast, so long, with a buffer that holds so much.
+/// The path between any two sockets: its rate in bytes a second, its one-way delay, and its buffer.
 const RATE: u64 = 2_500_000;
 const DELAY: Duration = Duration::from_millis(10);
 const BUFFER: Duration = Duration::from_millis(100);
 
-/// How far virtual time goes at once.
+/// The step of virtual time.
 const STEP: Duration = Duration::from_millis(2);
 
-/// Runs `future` while virtual time passes. tokio would advance its paused clock by itself, but not while a task that may
-/// block is there, and each file's writer is one, which waits for what the network brings.
+/// Runs `future` while virtual time passes. tokio does not advance its paused clock while a blocking task runs, and
+/// the writer of each file is one, which waits for the network.
 pub async fn in_virtual_time<T>(future: impl Future<Output = T>) -> T {
     let time = async {
         loop {
@@ -53,18 +53,18 @@ struct Datagram {
 
 struct Inner {
     mailboxes: HashMap<SocketAddr, (UnboundedSender<Datagram>, Bell)>,
-    /// When a socket will have sent what waits.
+    /// The time at which each socket will have sent its queue.
     busy: HashMap<SocketAddr, Instant>,
     /// Sockets whose datagrams carry another source port, as behind a NAT.
     mapped: HashMap<SocketAddr, SocketAddr>,
     next_port: u16,
-    /// Hosts that nothing reaches, and from which nothing comes.
+    /// Hosts without a connection to the network.
     cut: HashSet<IpAddr>,
-    /// Hosts that have sent a datagram as capable of ECN.
+    /// Hosts that have sent an ECN-capable datagram.
     capable_of_ecn: HashSet<IpAddr>,
 }
 
-/// The network, of which one side sees what [`Host`] says.
+/// The network; each side sees it through a [`Host`].
 #[derive(Clone)]
 pub struct Network(Arc<Mutex<Inner>>);
 
@@ -80,13 +80,13 @@ impl Network {
         })))
     }
 
-    /// A host on it.
+    /// A host on the network.
     pub fn host(&self, address: impl Into<IpAddr>) -> Arc<Host> {
         let (network, address) = (self.clone(), address.into());
         Arc::new(Host { network, address })
     }
 
-    /// Whether every datagram from and to the host at `address` vanishes.
+    /// Drops all datagrams from and to the host at `address` while `is_cut` is set.
     pub fn cut(&self, address: impl Into<IpAddr>, is_cut: bool) {
         let (mut inner, address) = (self.inner(), address.into());
         if is_cut {
@@ -96,8 +96,7 @@ impl Network {
         }
     }
 
-    /// What sockets of the host at `address` send comes from new ports from now on, and what is sent to the former ones
-    /// vanishes.
+    /// Gives the sockets of the host at `address` new source ports. Datagrams to the old ports are dropped.
     pub fn rebind(&self, address: impl Into<IpAddr>) {
         let address = address.into();
         let mut inner = self.inner();
@@ -108,12 +107,12 @@ impl Network {
         }
     }
 
-    /// Whether the host at `address` has sent a datagram as capable of ECN.
+    /// True if the host at `address` has sent an ECN-capable datagram.
     pub fn is_capable_of_ecn(&self, address: impl Into<IpAddr>) -> bool {
         self.inner().capable_of_ecn.contains(&address.into())
     }
 
-    /// Whether no socket is at `address`.
+    /// True if no socket has this address.
     pub fn is_free(&self, address: SocketAddr) -> bool {
         self.inner().is_free(address)
     }
@@ -185,7 +184,7 @@ impl Inner {
     }
 }
 
-/// A host with an address of its own, whose sockets get free ports, and whose drivers are tasks.
+/// A host with its own address. Its sockets get free ports, and its drivers are tasks.
 pub struct Host {
     network: Network,
     address: IpAddr,

@@ -7,8 +7,8 @@ use super::network::{RECEIVER, SENDER, STRANGER, in_virtual_time};
 use super::*;
 use crate::sender::send_on;
 
-/// How long a transfer takes whose path goes away for a while, from the path's return to its end, and how long that
-/// should have taken. `None` for a transfer that has not ended long after.
+/// The time from the path's return to the end of a transfer whose path vanishes for a while, and the expected time.
+/// `None` if the transfer has not ended long after.
 async fn outage(length: Duration, new_port: bool) -> Option<(Duration, Duration)> {
     let scene = Scene::of(64).await;
     let (network, files, ticket) = (&scene.network, &scene.files, &scene.ticket);
@@ -63,7 +63,7 @@ async fn a_transfer_goes_on_within_seconds_of_the_paths_return() {
     assert!(went.is_empty(), "late: {went:?}");
 }
 
-/// A sender that has been killed says nothing more. A new one may take over when that has become plain.
+/// A killed sender falls silent. A new one may take over when that is certain.
 #[tokio::test(start_paused = true)]
 async fn a_sender_takes_over_from_one_that_is_gone() {
     let scene = Scene::of(64).await;
@@ -85,11 +85,11 @@ async fn a_sender_takes_over_from_one_that_is_gone() {
     let (received, (sent, took)) = in_virtual_time(transfer).await;
     assert!(same_content(&received.unwrap()[0].path, &files[0]));
     assert!(sent[0].resumed >= 8 * BLOCK);
-    // Three seconds of silence, and what was missing.
+    // Three seconds of silence, and the rest of the file.
     assert!(took < Duration::from_secs(15), "{took:?}");
 }
 
-/// A receiver that is killed and started again lets the sender know that it has forgotten the connection.
+/// A receiver that is killed and restarted lets the sender know that it has forgotten the connection.
 #[tokio::test(start_paused = true)]
 async fn a_receiver_that_was_killed_and_started_again_is_reached_at_once() {
     let scene = Scene::of(64).await;
@@ -102,7 +102,7 @@ async fn a_receiver_that_was_killed_and_started_again_is_reached_at_once() {
                 .await
                 .is_none()
         );
-        // It has no last words.
+        // A killed receiver sends no closing code.
         network.cut(RECEIVER, true);
         while !network.is_free(ticket.addresses()[0]) {
             sleep(Duration::from_millis(10)).await;
@@ -128,6 +128,6 @@ async fn a_receiver_that_was_killed_and_started_again_is_reached_at_once() {
     assert!(same_content(&received[0].path, &files[0]));
     assert!(received[0].resumed >= 8 * BLOCK);
     println!("connected {connected_ms} ms after the receiver's return");
-    // Well before the sender would have looked for the receiver by itself.
+    // The sender would look for the receiver by itself much later.
     assert!(connected_ms < 1_500, "{connected_ms} ms");
 }

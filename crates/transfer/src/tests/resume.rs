@@ -5,7 +5,7 @@ use crate::receiver::journal::RECORD_LEN;
 
 const SIZE: u64 = 64 * BLOCK + 321;
 
-/// Begins a transfer of `files`, whose sender is dropped when `verified` bytes of the first have arrived.
+/// Begins a transfer of `files`; drops the sender when `verified` bytes of the first have arrived.
 async fn interrupted_sender(world: &World, files: &[PathBuf], verified: u64) -> Ticket {
     let receiver = world.receiver().await;
     let ticket = receiver.ticket().clone();
@@ -20,7 +20,7 @@ async fn interrupted_sender(world: &World, files: &[PathBuf], verified: u64) -> 
                 assert!(stopped.is_none(), "sent before it could be stopped");
             }
         }
-        // The receiver notices, and waits.
+        // The receiver notices it, and waits.
         tokio::select! {
             ended = &mut running => panic!("the receiver ended: {ended:?}"),
             () = heard.interrupted(1) => {}
@@ -31,13 +31,13 @@ async fn interrupted_sender(world: &World, files: &[PathBuf], verified: u64) -> 
     ticket
 }
 
-/// That the transfer ended well and that what was `resumed` did not travel again.
+/// Asserts that the transfer succeeded and that the `resumed` bytes were not sent again.
 fn assert_continued(log: &Log, resumed: u64, at_least: u64) {
     assert!((at_least..SIZE).contains(&resumed), "resumed {resumed}");
     let sent = log.sent();
     let missing = SIZE - resumed;
     assert!(
-        sent + LARGEST > missing && sent < missing + missing / 4 + 100_000,
+        sent + MAX_DATAGRAM_BYTES > missing && sent < missing + missing / 4 + 100_000,
         "sent {sent} bytes for the {missing} that were missing"
     );
 }
@@ -94,7 +94,7 @@ async fn a_running_transfer_belongs_to_the_sender_that_began_it() {
             ended = &mut first => panic!("{ended:?}"),
             () = stop.stop.notified() => {}
         }
-        // The first takes its time, but its connection is kept alive.
+        // The first sender is slow, but its connection is kept alive.
         let thief = world.file("other", BLOCK, 2);
         for config in [restart(), sender_config()] {
             let second = send(std::slice::from_ref(&thief), &ticket, config, &|_| ()).await;
@@ -118,7 +118,7 @@ async fn a_finished_file_is_not_sent_again() {
     let stop = Log::default();
     let slept = AtomicU64::new(0);
     let watch = |event: Event<'_>| match event {
-        // Whole files get their names when they have waited for others long enough.
+        // Complete files get their names after waiting for others.
         Event::Verified { bytes }
             if bytes > 4 * BLOCK && slept.fetch_add(1, Ordering::Relaxed) == 0 =>
         {
@@ -204,7 +204,7 @@ async fn damaged_blocks_are_fetched_again_and_no_others() {
     damaged[(2 * BLOCK + 7) as usize] ^= 1;
     damaged[5 * BLOCK as usize] ^= 1;
     fs::write(part, damaged).unwrap();
-    // And the journal's last record is torn.
+    // The journal's last record is also torn.
     let journal = world.state().join("journal");
     let mut records = fs::read(&journal).unwrap();
     let verified = (records.len() / RECORD_LEN) as u64 * BLOCK;
@@ -256,7 +256,7 @@ async fn a_source_that_changes_on_its_way_does_not_arrive() {
         let mut running = std::pin::pin!(receiver.run(&hear));
         for (size, seed) in [(SIZE + 5, 1), (SIZE - 5, 1), (SIZE, 2)] {
             world.file("big", SIZE, 1);
-            // Longer than any file system's clock needs to show that the file has changed after it was opened.
+            // Longer than the resolution of any file system's clock.
             tokio::time::sleep(Duration::from_millis(50)).await;
             let changed = |event: Event<'_>| {
                 if matches!(event, Event::Begun(_)) {
@@ -301,7 +301,7 @@ async fn a_ticket_belongs_to_one_transfer() {
         "{error}"
     );
     assert_eq!(world.parts().len(), 1);
-    // Unless the sender says that it means it.
+    // The sender's `restart` allows it.
     let (received, sent) = tokio::join!(running, send(&other, &ticket, restart(), &|_| ()));
     sent.unwrap();
     assert_eq!(received.unwrap().len(), 1);
@@ -328,7 +328,7 @@ async fn a_fresh_receiver_forgets() {
     assert_eq!(received[0].resumed, 0);
 }
 
-/// Whatever is wrong with the state, it is named, and the two commands that begin anew do.
+/// Every damage of the state is reported, and two commands start anew.
 #[tokio::test]
 async fn damaged_state_is_named_and_forgotten_on_demand() {
     let damages: [&dyn Fn(&Path); 3] = [

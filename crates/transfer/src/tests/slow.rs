@@ -1,4 +1,4 @@
-//! A sender that can be interrupted: packets leave on a thread of their own, which does not wait for a test.
+//! A sender that can be interrupted in time: packets leave on a thread of their own, which does not wait for a test.
 
 use congestion::{
     Ack, AnyController, Bytes, Controller, ControllerKind, Lost, Rate, Recovery, Sent, Snapshot,
@@ -8,7 +8,7 @@ use quic::controller::factory_with;
 
 use super::*;
 
-/// How to send at 80 Mbit/s.
+/// A configuration that sends at 80 Mbit/s.
 pub fn slow() -> SenderConfig {
     let make = |connection| Slow(AnyController::new(ControllerKind::Cubic, connection));
     SenderConfig {

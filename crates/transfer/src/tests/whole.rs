@@ -1,4 +1,4 @@
-//! Transfers that nothing disturbs, and those that do not begin.
+//! Undisturbed transfers, and transfers that do not begin.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! The engines, and what observes connections without privileges.
+//! The engines, and unprivileged observation of connections.
 
 use std::io;
 use std::net::{Ipv4Addr, UdpSocket};
@@ -13,13 +13,13 @@ use tables::numbers;
 use super::finding::{Finding, by_root};
 
 /// A run that takes a few milliseconds.
-const SHORT: &str = "name = \"doctor\"\nduration = \"200ms\"\npath = { rate = \"10mbit\", rtt = \"20ms\", buffer = \"1bdp\" }\n\
+const SHORT_SCENARIO: &str = "name = \"doctor\"\nduration = \"200ms\"\npath = { rate = \"10mbit\", rtt = \"20ms\", buffer = \"1bdp\" }\n\
                      flow = [{ controller = \"bbr1\" }]\n";
 
-/// How long a packet over the loopback interface may take.
-const PATIENCE: Duration = Duration::from_secs(1);
+/// The longest wait for a packet over the loopback interface.
+const PACKET_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// What needs no privilege.
+/// The parts that need no privilege.
 pub fn plain() -> Vec<Finding> {
     [sim(), quic(), watch()]
         .into_iter()
@@ -30,7 +30,7 @@ pub fn plain() -> Vec<Finding> {
 fn sim() -> Finding {
     let name = "engine sim";
     let report_it = "this is an error of Fullpipe: report it";
-    let scenario: Scenario = match SHORT.parse() {
+    let scenario: Scenario = match SHORT_SCENARIO.parse() {
         Ok(scenario) => scenario,
         Err(error) => return Finding::lacking(name, error.to_string(), report_it),
     };
@@ -64,7 +64,7 @@ fn quic() -> Finding {
 fn cross_loopback() -> io::Result<()> {
     let [from, to] = [(); 2].map(|()| UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)));
     let (from, to) = (from?, to?);
-    to.set_read_timeout(Some(PATIENCE))?;
+    to.set_read_timeout(Some(PACKET_TIMEOUT))?;
     from.send_to(b"doctor", to.local_addr()?)?;
     to.recv(&mut [0; 16]).map(drop)
 }
@@ -93,8 +93,8 @@ fn watch() -> Finding {
     }
 }
 
-/// The engine `linux`, and the shell: two network namespaces and a tunnel. If this process has no privileges, it enters a user
-/// namespace of its own and stays there.
+/// The engine `linux`, and the shell: two network namespaces and a tunnel. Without privileges, this process enters a
+/// user namespace of its own and stays there.
 pub fn linux() -> Finding {
     let name = "engine linux, shell";
     let made = linux::privilege::acquire()
@@ -109,7 +109,7 @@ pub fn linux() -> Finding {
     }
 }
 
-/// What to do about an error of namespaces or tunnels.
+/// The fix for an error of namespaces or tunnels.
 fn fix(error: &str) -> String {
     for (part, command) in [
         ("/dev/net/tun may not", "chmod 666 /dev/net/tun"),

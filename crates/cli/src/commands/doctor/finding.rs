@@ -1,12 +1,11 @@
-//! What was found of one part.
+//! The finding about one part.
 
 use rustix::process::geteuid;
 use serde_json::{Value, json};
 
-/// How a part is.
+/// The state of a part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
-    /// It works.
     Ok,
     /// It works, but could be better.
     Note,
@@ -14,21 +13,20 @@ enum State {
     Lacking,
 }
 
-/// What was found of one part.
+/// The finding about one part.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
-    /// What the part is for.
+    /// The purpose of the part.
     pub name: &'static str,
     state: State,
     detail: String,
-    /// What to do, if it could be better.
+    /// The fix, if there is something to improve.
     fix: Option<String>,
-    /// It needs no privilege, so it has to work everywhere.
+    /// True for a part without privileges, which has to work everywhere.
     is_basic: bool,
 }
 
 impl Finding {
-    /// It works.
     pub fn ok(name: &'static str, detail: impl Into<String>) -> Finding {
         Finding {
             name,
@@ -60,7 +58,7 @@ impl Finding {
         }
     }
 
-    /// The same of a part that needs no privilege.
+    /// Marks a part that needs no privilege.
     pub fn basic(self) -> Finding {
         Finding {
             is_basic: true,
@@ -68,12 +66,12 @@ impl Finding {
         }
     }
 
-    /// Whether it does not work although it needs no privilege.
+    /// True if it does not work although it needs no privilege.
     pub fn is_broken(&self) -> bool {
         self.is_basic && self.state == State::Lacking
     }
 
-    /// A line, and one with the fix.
+    /// One line, and a second one with the fix.
     pub fn text(&self) -> String {
         let state = self.state.name();
         let mut text = format!("{state:<8} {}: {}", self.name, self.detail);
@@ -83,7 +81,7 @@ impl Finding {
         text
     }
 
-    /// For programs.
+    /// The finding as JSON.
     pub fn json(&self) -> Value {
         json!({
             "name": self.name,
@@ -105,7 +103,7 @@ impl State {
     }
 }
 
-/// The command, as this user gives it to have it run by root.
+/// The command line with which this user runs the command as root.
 pub fn by_root(command: &str) -> String {
     if geteuid().is_root() {
         command.to_owned()

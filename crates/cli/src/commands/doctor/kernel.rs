@@ -1,4 +1,4 @@
-//! The kernel's controllers, Fullpipe's in the kernel, and what assigns them to connections.
+//! The kernel's controllers, Fullpipe's controllers in the kernel, and the mechanisms that assign them to connections.
 
 use kernel::Requirement;
 use rustix::thread::{CapabilitySet, capabilities};
@@ -33,7 +33,7 @@ fn controllers() -> Finding {
     }
 }
 
-/// What assigns controllers to the connections of a control group.
+/// The assignment of controllers to the connections of a control group.
 fn steering() -> Finding {
     let name = "study, steer";
     if fleet::who::root().is_none() {
@@ -65,7 +65,7 @@ fn routes() -> Finding {
     }
 }
 
-/// A part that has requirements. `command` is what root then runs.
+/// A part with requirements. `command` is what root then runs.
 fn needed(name: &'static str, works: &str, required: Vec<Requirement>, command: &str) -> Finding {
     let mut lacking = required
         .into_iter()

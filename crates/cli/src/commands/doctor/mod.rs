@@ -1,4 +1,4 @@
-//! `fullpipe doctor`: what this machine can do, and the fix for what it cannot.
+//! `fullpipe doctor`: checks the abilities of this machine, and names the fix for each missing one.
 
 mod engines;
 mod finding;
@@ -26,14 +26,15 @@ pub struct Options {
     json: bool,
 }
 
-/// Tries each part, and prints what was found.
+/// Checks each part, and prints the findings.
 pub fn run(options: &Options) -> Result<(), Failure> {
     let mut findings = engines::plain();
     let place = findings.len();
     findings.extend(kernel::all());
     findings.extend(programs::all());
     findings.extend(network::all());
-    // The last one, because it may put this process into a user namespace, in which root has no rights over the machine.
+    // This check comes last, because it may move this process into a user namespace, in which root has no rights over
+    // the machine.
     findings.insert(place, engines::linux());
     let broken: Vec<&str> = findings
         .iter()

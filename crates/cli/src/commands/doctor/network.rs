@@ -1,4 +1,4 @@
-//! What decides how exactly and how fast packets move in real time.
+//! The conditions for exact timing and fast packets in real time.
 
 use std::fs;
 use std::thread;
@@ -9,12 +9,12 @@ use tables::numbers;
 
 use super::finding::{Finding, by_root};
 
-/// So many waits, each of this length, show how late timers are.
+/// The number and the length of the waits that measure the lateness of timers.
 const WAITS: usize = 100;
 const WAIT: Duration = Duration::from_millis(1);
 
 /// A packet that is later counts as late in a record (docs/records.md, validity).
-const LATE: Duration = Duration::from_millis(1);
+const MAX_LATENESS: Duration = Duration::from_millis(1);
 
 /// The parts of the network.
 pub fn all() -> Vec<Finding> {
@@ -52,7 +52,7 @@ fn buffers() -> Finding {
     Finding::note(name, detail, by_root(&format!("sysctl -w {set}")))
 }
 
-/// Whether the kernel cuts large writes into datagrams.
+/// Segmentation: the kernel cuts large writes into datagrams.
 fn segments() -> Finding {
     let name = "UDP segmentation offload (GSO)";
     match most_segments() {
@@ -70,7 +70,7 @@ fn segments() -> Finding {
     }
 }
 
-/// How late timers are.
+/// The lateness of timers.
 fn timers() -> Finding {
     let name = "timers";
     let mut late: Vec<Duration> = (0..WAITS)
@@ -84,7 +84,7 @@ fn timers() -> Finding {
     let most = late[WAITS * 95 / 100];
     let shown = numbers::span(most.as_secs_f64() * 1e3);
     let detail = format!("95 % of waits are at most {shown} late");
-    if most <= LATE {
+    if most <= MAX_LATENESS {
         return Finding::ok(name, detail);
     }
     Finding::note(
@@ -94,7 +94,7 @@ fn timers() -> Finding {
     )
 }
 
-/// What paces the kernel's connections.
+/// The pacing of the kernel's connections.
 fn pacing() -> Finding {
     let name = "pacing";
     match kernel::pacing() {
@@ -108,7 +108,7 @@ fn pacing() -> Finding {
     }
 }
 
-/// A processor each for the program and for the path.
+/// The processors: one each for the program and for the path.
 fn processors() -> Finding {
     let name = "processors";
     let count = thread::available_parallelism().map_or(1, std::num::NonZeroUsize::get);

@@ -1,4 +1,4 @@
-//! Other programs: what captures packets, and Python.
+//! Other programs: for captures of packets, and Python.
 
 use std::env;
 use std::fs;
@@ -13,16 +13,16 @@ use rustix::thread::{CapabilitySet, capabilities};
 
 use super::finding::{Finding, by_root};
 
-/// Python answers at once. One that does not is ended after this time.
+/// The timeout for an answer of Python, which usually answers at once.
 const PYTHON_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The interval between looks whether Python has answered.
+/// The interval of checks for Python's answer.
 const PYTHON_POLL: Duration = Duration::from_millis(10);
 
-/// No version has more bytes.
+/// The maximum length of a version in bytes.
 const MAX_VERSION: u64 = 256;
 
-/// What other programs are there for.
+/// The checks of other programs.
 pub fn all() -> Vec<Finding> {
     vec![capture(), python()]
 }
@@ -52,14 +52,14 @@ fn capture() -> Finding {
     )
 }
 
-/// Whether the file has capabilities of its own.
+/// True if the file has capabilities of its own.
 fn xattr(file: &Path) -> bool {
     let mut value = [0; 64];
     rustix::fs::getxattr(file, "security.capability", &mut value).is_ok_and(|length| length > 0)
 }
 
-/// An executable file of this name in the directories of programs, also in those that only root's `PATH` has. Whoever owns the
-/// working directory must not decide what runs, so relative directories of `PATH` do not count.
+/// Finds an executable file of this name in the directories of programs, including those that only root's `PATH` has.
+/// Relative directories of `PATH` do not count: the owner of the working directory must not decide which program runs.
 fn find(program: &str) -> Option<PathBuf> {
     let path = env::var_os("PATH").unwrap_or_default();
     let usual = ["/usr/sbin", "/sbin", "/usr/bin"].map(PathBuf::from);
@@ -72,7 +72,7 @@ fn find(program: &str) -> Option<PathBuf> {
     })
 }
 
-/// The Python package, and whether it is of this version.
+/// The Python package, and its version.
 fn python() -> Finding {
     let name = "Python package";
     let install = "pip install . (in the directory of Fullpipe's source)";
@@ -100,8 +100,8 @@ fn python() -> Finding {
     }
 }
 
-/// The version of the Python package, if it is installed. The package itself does not run: Python looks up its metadata only, with
-/// no module from the working directory or from `PYTHONPATH`.
+/// The version of the Python package, if it is installed. The package itself does not run: Python reads only its
+/// metadata, with no module from the working directory or from `PYTHONPATH`.
 fn version(python: &Path) -> io::Result<Option<String>> {
     let mut asked = Command::new(python)
         .args(["-E", "-B", "-c"])
@@ -112,7 +112,7 @@ fn version(python: &Path) -> io::Result<Option<String>> {
         .stderr(Stdio::null())
         .spawn()?;
     let started = Instant::now();
-    // One that writes more than the pipe holds waits, and is ended.
+    // A process that writes more than the pipe holds waits, and is ended.
     let status = loop {
         if let Some(status) = asked.try_wait()? {
             break status;

@@ -1,4 +1,4 @@
-//! `fullpipe kernel`: Fullpipe's controllers in the kernel's own TCP.
+//! `fullpipe kernel`: manages Fullpipe's controllers in the kernel's own TCP.
 
 mod load;
 #[cfg_attr(not(feature = "kernel"), path = "unbuilt.rs")]
@@ -54,7 +54,6 @@ enum Action {
     },
 }
 
-/// Runs the command.
 pub fn run(options: &Options) -> Result<(), Failure> {
     match &options.action {
         Action::Check => check(),

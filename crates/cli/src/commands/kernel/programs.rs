@@ -9,7 +9,7 @@ pub use super::status::run as status;
 use program::failure::Failure;
 use program::output;
 
-/// For each controller: why the kernel refuses it, if it does.
+/// The kernel's reason to refuse each controller, if it does.
 pub fn check() -> Vec<(&'static str, Option<String>)> {
     let all = Algorithm::ALL.iter().map(|&algorithm| {
         let refused = kernel::check_controller(algorithm).err();
@@ -38,7 +38,7 @@ pub fn load(options: &Options) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Removes controllers: those that are asked for, or else all that are loaded.
+/// Removes the requested controllers, or all loaded ones.
 pub fn unload(asked: &[Algorithm]) -> Result<(), Failure> {
     let mut all = BTreeSet::from_iter(asked.iter().copied());
     for &algorithm in Algorithm::ALL.iter().filter(|_| asked.is_empty()) {
@@ -57,7 +57,7 @@ pub fn unload(asked: &[Algorithm]) -> Result<(), Failure> {
     all.into_iter().try_for_each(tell_users)
 }
 
-/// Prints that it is unloaded, and which connections still have it.
+/// Prints that it is unloaded, and the connections that still have it.
 fn tell_users(algorithm: Algorithm) -> Result<(), Failure> {
     let name = algorithm.kernel_name();
     let users = kernel::users(name).map_err(Failure::failed)?;

@@ -7,7 +7,6 @@ use program::failure::Failure;
 use program::output;
 use serde_json::{Map, Value, json};
 
-/// Prints the status.
 pub fn run(json: bool) -> Result<(), Failure> {
     let all: Result<Vec<Status>, kernel::Error> =
         Algorithm::ALL.iter().map(|&one| Status::of(one)).collect();

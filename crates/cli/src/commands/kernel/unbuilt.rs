@@ -5,12 +5,12 @@ use kernel::{Algorithm, Error};
 use super::load::Options;
 use program::failure::Failure;
 
-/// There is no program of which the kernel could refuse something.
+/// Without programs, the kernel has nothing to refuse.
 pub fn check() -> Vec<(&'static str, Option<String>)> {
     Vec::new()
 }
 
-/// Refuses options that make no sense first.
+/// Invalid options are reported first.
 pub fn load(options: &Options) -> Result<(), Failure> {
     options.settings()?;
     Err(Failure::failed(Error::NotBuilt))

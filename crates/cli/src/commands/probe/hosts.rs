@@ -11,7 +11,7 @@ use tables::numbers;
 use super::{Probing, token};
 
 /// The most failed probes of a round whose names are printed.
-const NAMED: usize = 10;
+const MAX_LISTED: usize = 10;
 
 pub fn probe(probing: &Probing<'_>, hosts: &[Host]) -> Result<(), Failure> {
     let hosts = token::for_all(hosts)?;
@@ -67,7 +67,7 @@ fn report_round(rows: &[Row], said: &mut HashSet<String>) {
         let reason = row.failure.as_deref().unwrap_or_default();
         format!("failed: {} {}: {reason}", row.destination, row.controller)
     });
-    for reason in reasons.take(NAMED) {
+    for reason in reasons.take(MAX_LISTED) {
         if !said.contains(&reason) {
             output::note(&reason);
             said.insert(reason);

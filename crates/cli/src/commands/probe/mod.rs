@@ -22,11 +22,11 @@ use crate::files::own_file::{self, OwnFile};
 use crate::options::address::resolve;
 use crate::options::input::Input;
 
-/// A greater number of rounds would be a mistake.
-const MOST: u64 = 100_000;
+/// The most rounds; more would be a mistake.
+const MAX_ROUNDS: u64 = 100_000;
 
 /// The default number of rounds on paths.
-const ROUNDS: u64 = 10;
+const DEFAULT_ROUNDS: u64 = 10;
 
 /// Probe paths or hosts with each controller, round by round
 #[derive(Debug, Args)]
@@ -98,7 +98,7 @@ fn send(options: &Options, file: &Path) -> Result<(), Failure> {
     let input = Input::read(file, "probe")?;
     let mut spec =
         Spec::parse(&input.text, &input.directory).map_err(|error| input.wrong(error))?;
-    let usual = matches!(spec.target, Target::Paths { .. }).then_some(ROUNDS);
+    let usual = matches!(spec.target, Target::Paths { .. }).then_some(DEFAULT_ROUNDS);
     let asked = options.rounds.or(rounds_in_time(options, &spec)?);
     spec.rounds = asked.or(spec.rounds).or(usual);
     let probing = Probing {
@@ -123,8 +123,8 @@ fn rounds_in_time(options: &Options, spec: &Spec) -> Result<Option<u64>, Failure
         .as_nanos()
         .div_ceil(spec.interval.as_nanos().max(1))
     {
-        MOST.. => Err(Failure::usage(format_args!(
-            "--duration {duration}: these are more than {MOST} rounds"
+        MAX_ROUNDS.. => Err(Failure::usage(format_args!(
+            "--duration {duration}: these are more than {MAX_ROUNDS} rounds"
         ))),
         rounds => Ok(Some(rounds.max(1))),
     }
@@ -135,8 +135,8 @@ fn rounds(text: &str) -> Result<u64, String> {
     let rounds = text
         .parse()
         .ok()
-        .filter(|rounds| (1..=MOST).contains(rounds));
-    rounds.ok_or_else(|| format!("expected a whole number from 1 to {MOST}"))
+        .filter(|rounds| (1..=MAX_ROUNDS).contains(rounds));
+    rounds.ok_or_else(|| format!("expected a whole number from 1 to {MAX_ROUNDS}"))
 }
 
 /// The target of the probes, and the directory for its rows.

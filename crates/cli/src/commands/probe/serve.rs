@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::path::Path;
 
 use program::failure::Failure;
-use program::interrupt::{self, FAREWELL, Interrupt};
+use program::interrupt::{self, FAREWELL_TIME, Interrupt};
 use program::output;
 use quic::endpoint::Identity;
 use quic::probe::Token;
@@ -57,7 +57,7 @@ async fn over_quic(options: &Options, listen: SocketAddr, token: &Token) -> Resu
     interrupt.wait().await;
     // Senders that are informed of the end need not wait for it.
     drop(server);
-    sleep(FAREWELL).await;
+    sleep(FAREWELL_TIME).await;
     Ok(())
 }
 

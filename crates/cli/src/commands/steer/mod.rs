@@ -55,7 +55,6 @@ enum Action {
     Stop(stop::Options),
 }
 
-/// Runs the command.
 pub fn run(options: &Options) -> Result<(), Failure> {
     match &options.action {
         None => run::run(&options.run),
@@ -66,7 +65,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     }
 }
 
-/// Warns if a policy is to explore but cannot.
+/// Warns about a policy that should explore but cannot.
 fn tell_of_explorers(policy: &Policy) {
     let mut rules = policy.rules.iter().filter_map(|rule| rule.explore);
     let is_asked = policy.explore.numerator() > 0 || rules.any(|share| share.numerator() > 0);
@@ -81,9 +80,11 @@ fn tell_of_explorers(policy: &Policy) {
 fn read(path: &Path) -> Result<Policy, Failure> {
     let wrong = |error: &dyn Display| Failure::usage(format_args!("{}: {error}", path.display()));
     let text = read_text(path).map_err(|error| wrong(&error))?;
-    let policy = Policy::parse(&text).map_err(|error| match other_file::told(&text, "steer") {
-        Some(other) => wrong(&other),
-        None => wrong(&error),
+    let policy = Policy::parse(&text).map_err(|error| {
+        match other_file::kind_and_command(&text, "steer") {
+            Some(other) => wrong(&other),
+            None => wrong(&error),
+        }
     })?;
     Ok(Policy {
         file: absolute(path).ok(),

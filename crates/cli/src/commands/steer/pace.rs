@@ -4,7 +4,7 @@
 use std::time::{Duration, Instant};
 
 /// The shortest time between two reads.
-const BETWEEN: Duration = Duration::from_secs(5);
+const MIN_INTERVAL: Duration = Duration::from_secs(5);
 
 /// A request that may come repeatedly, and is served at limited intervals.
 #[derive(Debug, Default)]
@@ -18,7 +18,7 @@ impl Pace {
     /// Requests during the interval are served once, after it.
     pub fn is_due(&mut self, is_asked: bool, now: Instant) -> bool {
         self.is_asked |= is_asked;
-        let has_waited = |last: Instant| now.saturating_duration_since(last) >= BETWEEN;
+        let has_waited = |last: Instant| now.saturating_duration_since(last) >= MIN_INTERVAL;
         let is_due = self.is_asked && self.last.is_none_or(has_waited);
         if is_due {
             self.is_asked = false;

@@ -31,7 +31,6 @@ pub struct Options {
     journal: PathBuf,
 }
 
-/// Runs the command.
 pub fn run(options: &Options) -> Result<(), Failure> {
     let (file, journal) = (options.policy.as_path(), options.journal.as_path());
     let wrong =
@@ -95,7 +94,7 @@ fn replace(file: &Path, policy: &Policy, last: &str, named: Option<&Path>) -> Re
     whole::write(file, policy.text.as_bytes())
 }
 
-/// Whether a text is that of a policy for the same control group.
+/// Checks that a text is a policy for the same control group.
 fn check_group(text: &[u8], policy: &Policy) -> Result<(), &'static str> {
     match str::from_utf8(text).ok().and_then(Policy::group_in) {
         Some(group) if group == policy.cgroup => Ok(()),
@@ -106,13 +105,13 @@ fn check_group(text: &[u8], policy: &Policy) -> Result<(), &'static str> {
     }
 }
 
-/// Whether two paths lead to the same file, which may not exist.
+/// True if two paths lead to the same file, which may not exist.
 fn is_same(one: &Path, other: &Path) -> bool {
     let ends = [one, other].map(others::real);
     matches!(ends, [Ok(one), Ok(other)] if one == other)
 }
 
-/// Lets every process that has a policy in force for the file's control group read the file.
+/// Makes every process that has a policy in force for the file's control group read the file.
 fn tell(file: &Path, policy: &Policy) -> Result<(), Failure> {
     let file = file.display();
     let steerers = steer::steers(policy).map_err(|error| {

@@ -31,10 +31,10 @@ use crate::options::plan_file::advice;
 
 /// The interval at which the lease is renewed and ended connections are read. The kernel holds 20,000 ended connections
 /// in between.
-const STEP: Duration = Duration::from_millis(200);
+const STEP_INTERVAL: Duration = Duration::from_millis(200);
 
 /// The shortest lease: a few of these intervals.
-const SHORTEST: Duration = Duration::from_secs(10);
+const MIN_LEASE: Duration = Duration::from_secs(10);
 
 #[derive(Debug, Args)]
 #[group(skip)]
@@ -62,9 +62,9 @@ pub struct Options {
 
 fn lease(text: &str) -> Result<Duration, String> {
     let span = usage::positive_time(text)?;
-    if span < SHORTEST {
+    if span < MIN_LEASE {
         return Err(format!(
-            "the shortest lease is {SHORTEST}: the command must be able to renew it"
+            "the shortest lease is {MIN_LEASE}: the command must be able to renew it"
         ));
     }
     Ok(span)
@@ -100,7 +100,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
         for rule in &policy.rules {
             output::result(output::word(&words(&policy, rule)))?;
         }
-        Steer::check(&policy).map_err(|error| told(file, error))?;
+        Steer::check(&policy).map_err(|error| failure(file, error))?;
         kernel_is_able()?;
         return output::result("this machine can put the policy in force");
     }
@@ -119,7 +119,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     });
     let exporter = exporter.transpose()?;
     let mut steer = Steer::begin(policy, options.lease, journal, unix_s())
-        .map_err(|error| told(file, error))?;
+        .map_err(|error| failure(file, error))?;
     let place = if steer.took_over() {
         ", in place of a policy that another process left in force"
     } else {
@@ -130,7 +130,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
         numbers::count(count, "rule")
     ));
     let (mut over, mut pace) = (None, Pace::default());
-    watch::each(STEP, &ended, || {
+    watch::each(STEP_INTERVAL, &ended, || {
         let step = steer.step(unix_s(), |trouble| {
             output::note(format_args!("fullpipe: {trouble}"))
         });
@@ -154,7 +154,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What is told at the end.
+/// The message at the end.
 fn last_words(assigned: u64, over: Option<&str>) -> String {
     let connections = numbers::count(assigned, "connection");
     let were = if assigned == 1 { "was" } else { "were" };
@@ -162,7 +162,7 @@ fn last_words(assigned: u64, over: Option<&str>) -> String {
     format!("{connections} {were} steered; {then}")
 }
 
-/// Whether lines can be appended to a file, which may not exist yet.
+/// Checks that lines can be appended to a file, which may not exist yet.
 fn can_append(path: &Path) -> io::Result<()> {
     if path.exists() {
         return regular::append_own(path).map(drop);
@@ -175,7 +175,7 @@ fn reload(steer: &mut Steer, file: &Path, systems: Option<&Path>) {
     let outcome = next.and_then(|next| {
         let count = next.rules.len();
         let reloaded = steer.reload(next, unix_s());
-        let left_out = reloaded.map_err(|error| told(file, error))?;
+        let left_out = reloaded.map_err(|error| failure(file, error))?;
         Ok((count - left_out.len(), left_out))
     });
     match outcome {
@@ -201,7 +201,7 @@ fn reload(steer: &mut Steer, file: &Path, systems: Option<&Path>) {
     }
 }
 
-fn told(file: &Path, error: SteerError) -> Failure {
+fn failure(file: &Path, error: SteerError) -> Failure {
     match error {
         SteerError::Group(error) if error.is_in_use() => {
             Failure::failed(format_args!("{}: {error}", file.display()))

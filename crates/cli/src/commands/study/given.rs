@@ -161,7 +161,7 @@ impl Options {
     }
 }
 
-/// What is missing to have a plan, all of it, as a person gives it.
+/// All missing fields of a plan, by the names of their options.
 pub fn missing(file: Option<&Path>, options: &Options) -> Vec<&'static str> {
     if file.is_some() {
         return Vec::new();
@@ -188,12 +188,12 @@ pub fn missing(file: Option<&Path>, options: &Options) -> Vec<&'static str> {
     missing.map(|(option, _)| option).collect()
 }
 
-/// Whether what stands in the place of a plan is another arm: `bbr=10%`.
+/// True if the argument in place of a plan is another arm: `bbr=10%`.
 fn is_arm(file: &Path) -> bool {
     file.to_string_lossy().contains('=') && !file.exists()
 }
 
-/// The plan cannot be read. A misspelt subcommand is taken for the file of a plan.
+/// The failure for a plan that cannot be read. A misspelt subcommand is taken for the file of a plan.
 fn unread(file: &Path, error: &io::Error) -> Failure {
     let advice = match error.kind() {
         io::ErrorKind::InvalidData => "; give a plan in TOML".to_owned(),
@@ -203,7 +203,7 @@ fn unread(file: &Path, error: &io::Error) -> Failure {
     Failure::usage(format_args!("{}: {error}{advice}", file.display()))
 }
 
-/// A plan's text, and where it is from.
+/// A plan's text, and its origin.
 pub struct Source<'o> {
     pub text: String,
     /// The file. Without it, the text is from options.
@@ -248,7 +248,7 @@ impl<'o> Source<'o> {
     pub fn wrong(&self, error: &impl Display) -> String {
         let error = error.to_string();
         if let Some(file) = self.file {
-            let error = other_file::told(&self.text, "study").unwrap_or(error);
+            let error = other_file::kind_and_command(&self.text, "study").unwrap_or(error);
             return format!("{}: {error}", file.display());
         }
         // The options have no lines.

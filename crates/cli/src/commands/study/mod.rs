@@ -45,7 +45,6 @@ enum Action {
     Stop(stop::Options),
 }
 
-/// Runs the command.
 pub fn run(options: &Options) -> Result<(), Failure> {
     match &options.action {
         None => run::run(&options.run),

@@ -9,7 +9,9 @@ use linux::command::Init;
 use linux::routing::{PRIORITY, TABLE};
 use program::failure::Failure;
 use program::output;
-use rollout::study::{Finished, Place, PlaceError, RouteError, Step, Study, StudyError};
+use rollout::study::{
+    Finished, RouteError, Step, Study, StudyDirectory, StudyDirectoryError, StudyError,
+};
 use tables::numbers::count;
 use units::{Bytes, Duration};
 
@@ -21,13 +23,13 @@ use crate::options::client_names::Names;
 use crate::options::plan_file::networks;
 
 /// The interval at which ended connections are read.
-const STEP: Duration = Duration::from_millis(200);
+const STEP_INTERVAL: Duration = Duration::from_millis(200);
 
-/// How long a study may be without any connection before a line reports it.
-const SILENT: std::time::Duration = std::time::Duration::from_secs(180);
+/// The time without any connection after which a line reports it.
+const MAX_SILENCE: std::time::Duration = std::time::Duration::from_secs(180);
 
-/// The most networks that are named.
-const MOST_NAMED: usize = 8;
+/// The most networks whose names are printed.
+const MAX_NAMED: usize = 8;
 
 #[derive(Debug, Args)]
 #[group(skip)]
@@ -76,25 +78,25 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     let lookup = options.names.lookup()?;
     // All of this is checked before any file is made.
     can_use(out, &source.text, &plan)?;
-    Study::check(&plan, options.keep).map_err(|error| told(&source, error))?;
+    Study::check(&plan, options.keep).map_err(|error| failure(&source, error))?;
     if plan.cgroup.is_some() {
         kernel_is_able()?;
     }
     if options.dry_run {
         return output::result("this machine can run the study");
     }
-    let place = Place::make(out, &source.text, &plan, unix_s()).map_err(of_place)?;
+    let place = StudyDirectory::make(out, &source.text, &plan, unix_s()).map_err(of_place)?;
     let study = Study::begin(place, options.keep, lookup, &Init::subcommand(UNDO));
-    let mut study = study.map_err(|error| told(&source, error))?;
+    let mut study = study.map_err(|error| failure(&source, error))?;
     let ended = watch::ended()?;
     output::note(format_args!("the study runs: {}", words(&plan)));
     let (mut over, mut has_failed) = (None, false);
     let (begun, mut is_told) = (Instant::now(), false);
-    watch::each(STEP, &ended, || {
+    watch::each(STEP_INTERVAL, &ended, || {
         let step = study.step(unix_s(), |trouble| {
             output::note(format_args!("fullpipe: {trouble}"))
         });
-        if !is_told && begun.elapsed() >= SILENT {
+        if !is_told && begun.elapsed() >= MAX_SILENCE {
             is_told = true;
             if study.counts().assigned == 0 {
                 output::note(format_args!(
@@ -123,7 +125,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     }
 }
 
-/// What to check if no connection takes part.
+/// The advice for a study without connections.
 fn advice(plan: &Plan) -> &'static str {
     match plan.cgroup {
         Some(_) => "check listen, connect and cgroup in the plan",
@@ -131,7 +133,7 @@ fn advice(plan: &Plan) -> &'static str {
     }
 }
 
-/// What is told at the end. `advice` is for a study without a connection.
+/// The message at the end. `advice` is for a study without connections.
 fn last_words(
     over: Option<&str>,
     finished: &Finished,
@@ -160,9 +162,9 @@ fn last_words(
     lines
 }
 
-/// Whether the study can begin or continue in this directory.
+/// Checks that the study can begin or continue in this directory.
 fn can_use(out: &Path, text: &str, plan: &Plan) -> Result<(), Failure> {
-    let earlier = Place::earlier(out, text, plan).map_err(of_place)?;
+    let earlier = StudyDirectory::earlier(out, text, plan).map_err(of_place)?;
     match earlier.and_then(|place| place.about.ended) {
         Some(ended) => Err(Failure::usage(format_args!(
             "the study in {} is over ({ended}); `fullpipe study report` shows the results",
@@ -172,14 +174,16 @@ fn can_use(out: &Path, text: &str, plan: &Plan) -> Result<(), Failure> {
     }
 }
 
-fn of_place(error: PlaceError) -> Failure {
+fn of_place(error: StudyDirectoryError) -> Failure {
     match error {
-        PlaceError::System { .. } | PlaceError::InUse { .. } => Failure::failed(error),
+        StudyDirectoryError::System { .. } | StudyDirectoryError::InUse { .. } => {
+            Failure::failed(error)
+        }
         error => Failure::usage(format_args!("--out: {error}")),
     }
 }
 
-fn told(source: &Source<'_>, error: StudyError) -> Failure {
+fn failure(source: &Source<'_>, error: StudyError) -> Failure {
     let of_plan = source.wrong(&error);
     match error {
         StudyError::Little => Failure::usage(format_args!("--keep: {error}")),
@@ -232,14 +236,14 @@ fn clients(plan: &Plan) -> Option<String> {
 
 /// A few networks, or their number.
 fn networks_of(all: &[Prefix]) -> String {
-    if all.len() > MOST_NAMED {
+    if all.len() > MAX_NAMED {
         return count(all.len() as u64, "network");
     }
     let names: Vec<String> = all.iter().map(ToString::to_string).collect();
     names.join(", ")
 }
 
-/// What ends the study early; nothing if there are no guards.
+/// The conditions that end the study early; `None` without guards.
 fn guards(plan: &Plan) -> Option<String> {
     let limits = plan.guards.iter().map(|guard| {
         format!(
@@ -283,7 +287,7 @@ fn words(plan: &Plan) -> String {
     )
 }
 
-/// A number with at most two decimals, or one that is below them as it is.
+/// A number with at most two decimals, or in full if it is smaller.
 fn digits(number: f64) -> String {
     let text = format!("{number:.2}");
     match text.trim_end_matches('0').trim_end_matches('.') {
@@ -292,7 +296,7 @@ fn digits(number: f64) -> String {
     }
 }
 
-/// The duration as a plan gives it: 168h and not 604800s.
+/// The duration in a plan's form: 168h and not 604800s.
 fn span(duration: Duration) -> String {
     let hours = duration.as_nanos() / 3_600_000_000_000;
     if hours > 0 && Duration::from_secs(hours * 3600) == duration {

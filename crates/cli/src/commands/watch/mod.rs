@@ -81,12 +81,12 @@ pub struct Options {
     labels: NonZeroUsize,
 }
 
-/// The shortest time between two looks.
-const SHORTEST: Duration = Duration::from_millis(100);
+/// The shortest interval of polls.
+const MIN_INTERVAL: Duration = Duration::from_millis(100);
 
 fn interval(text: &str) -> Result<Duration, String> {
     let span = usage::positive_time(text)?;
-    if span < SHORTEST {
+    if span < MIN_INTERVAL {
         return Err(
             "the shortest is 100ms, because the kernel's clocks are hardly finer".to_owned(),
         );
@@ -169,7 +169,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     let is_headless = is_for_people && !io::stdout().is_terminal();
     let has_reader =
         options.record.is_some() || options.prometheus.is_some() || options.otlp.is_some();
-    // Wrong arguments are told first.
+    // Invalid arguments are reported first.
     let mut watching = Watching::new(options)?;
     if is_headless && !has_reader {
         return Err(Failure::usage(
@@ -219,7 +219,7 @@ pub fn ended() -> Result<Arc<AtomicBool>, Failure> {
     ended_by(&signals[..if is_ignored(SIGHUP) { 3 } else { 4 }])
 }
 
-/// The same for these signals.
+/// Like [`ended`], for these signals.
 pub fn ended_by(signals: &[i32]) -> Result<Arc<AtomicBool>, Failure> {
     let ended = Arc::new(AtomicBool::new(false));
     for signal in signals {

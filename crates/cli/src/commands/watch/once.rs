@@ -1,4 +1,4 @@
-//! One look, printed.
+//! One poll, printed.
 
 use fleet::{Column, Connection, Group, GroupBy, Limit, Moment};
 use program::failure::Failure;
@@ -14,7 +14,7 @@ use super::watching::Watching;
 use crate::terminal::connections::{share_remotes, some_of};
 use crate::terminal::groups::{HEADINGS, SPARE_HEADINGS, cells};
 
-/// The columns of a table: those that have values after one look.
+/// The columns of a table: those that have values after one poll.
 const COLUMNS: [Column; 16] = [
     Column::Local,
     Column::Remote,
@@ -35,7 +35,7 @@ const COLUMNS: [Column; 16] = [
 ];
 
 /// The columns that are left out first if the terminal is narrow.
-const SPARE: [Column; 7] = [
+const SPARE_COLUMNS: [Column; 7] = [
     Column::Cgroup,
     Column::As,
     Column::Pacing,
@@ -45,7 +45,7 @@ const SPARE: [Column; 7] = [
     Column::State,
 ];
 
-/// Prints the last look. Returns whether stdout is still open.
+/// Prints the last poll. Returns whether stdout is still open.
 pub fn print(watching: &Watching, options: &Options) -> Result<bool, Failure> {
     let top = options.top.map_or(usize::MAX, usize::from);
     match options.group {
@@ -71,7 +71,7 @@ fn connections(
                 .map(|one| output::json_text(&fleet::json(&fields, &one.seen))),
         );
     }
-    // Empty columns are left out: rates, for example, need two looks.
+    // Empty columns are left out: rates, for example, need two polls.
     let is_known = |column: &Column| {
         column.tells(all.iter().copied()) && all.iter().any(|one| column.cell(one) != "–")
     };
@@ -90,7 +90,7 @@ fn connections(
     };
     let keeps_local = share_remotes(&all);
     let is_spare = |column: &Column| *column != sort && !(keeps_local && *column == Column::Local);
-    let spare: Vec<&str> = SPARE
+    let spare: Vec<&str> = SPARE_COLUMNS
         .into_iter()
         .filter(is_spare)
         .map(Column::heading)

@@ -1,4 +1,4 @@
-//! Takes one look after the other, and records and exports each.
+//! Polls repeatedly, and records and exports each result.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,11 +14,11 @@ use super::Options;
 use crate::terminal::live;
 
 /// The longest time until a thread notices that the command has to end.
-const NOTICE: StdDuration = StdDuration::from_millis(50);
+const CHECK_INTERVAL: StdDuration = StdDuration::from_millis(50);
 
 /// The watcher, and the consumers of its data.
 pub struct Watching {
-    /// Looks at the connections.
+    /// Reads the connections.
     pub watcher: Watcher,
     /// Selects the connections to watch.
     pub filter: Filter,
@@ -28,11 +28,11 @@ pub struct Watching {
     metrics: Option<Metrics>,
     recorder: Option<Recorder>,
     began: Instant,
-    /// How long the last look took, recording and exporting included.
+    /// The duration of the last poll, recording and exporting included.
     pub took: Duration,
-    /// The number of looks.
+    /// The number of polls.
     pub looks: u64,
-    /// The error in the last look.
+    /// The error in the last poll.
     pub trouble: Option<String>,
     is_told: bool,
 }
@@ -78,7 +78,7 @@ impl Watching {
         })
     }
 
-    /// Looks, records and exports. The first look must succeed. Later errors may be temporary.
+    /// Polls, records and exports. The first poll must succeed. Later errors may be temporary.
     pub fn look(&mut self) -> Result<(), Failure> {
         let begin = Instant::now();
         let now = SystemTime::now().duration_since(UNIX_EPOCH);
@@ -164,7 +164,7 @@ fn of_collector(trouble: String) -> String {
     format!("--otlp: {trouble}")
 }
 
-/// Calls `look` once an interval until the command has to end. A look that takes longer delays the next one.
+/// Calls `look` once an interval until the command has to end. A poll that takes longer delays the next one.
 pub fn each(
     interval: Duration,
     ended: &AtomicBool,
@@ -175,7 +175,7 @@ pub fn each(
     while !ended.load(Ordering::Relaxed) {
         let now = Instant::now();
         if now < next {
-            thread::sleep((next - now).min(NOTICE));
+            thread::sleep((next - now).min(CHECK_INTERVAL));
             continue;
         }
         next = now + interval;
@@ -184,14 +184,14 @@ pub fn each(
     Ok(())
 }
 
-/// Looks once an interval on a thread of its own, so that a blocked terminal does not delay the record and metrics.
+/// Polls once an interval on a thread of its own, so that a blocked terminal does not delay the record and metrics.
 pub fn keep_looking(
     watching: &Arc<Mutex<Watching>>,
     interval: Duration,
     ended: &Arc<AtomicBool>,
 ) -> Result<(), Failure> {
     let (watching, ended) = (Arc::clone(watching), Arc::clone(ended));
-    // The first look is taken here: if it fails, nothing is drawn.
+    // The first poll is done here: if it fails, nothing is drawn.
     lock(&watching).look()?;
     let look = move || each(interval, &ended, || lock(&watching).look());
     let thread = thread::Builder::new().name("looks".to_owned());
@@ -201,7 +201,7 @@ pub fn keep_looking(
         .map_err(|error| Failure::failed(format_args!("cannot start a thread: {error}")))
 }
 
-/// Writes the rest of the record. The looking thread has ended, or is about to.
+/// Writes the rest of the record. The polling thread has ended, or is about to.
 pub fn end(watching: Arc<Mutex<Watching>>) -> Result<(), Failure> {
     let mut shared = watching;
     let patience = Instant::now() + StdDuration::from_secs(10);
@@ -216,7 +216,7 @@ pub fn end(watching: Arc<Mutex<Watching>>) -> Result<(), Failure> {
             Err(still) if Instant::now() < patience => shared = still,
             Err(_) => return Ok(()),
         }
-        thread::sleep(NOTICE);
+        thread::sleep(CHECK_INTERVAL);
     }
 }
 

@@ -1,4 +1,4 @@
-//! One connection: what is known of it, and its last minute as in the paper's figure 2.
+//! One connection: its state, and its last minute as in the paper's figure 2.
 
 use fleet::column::{limit, millis, scaled};
 use fleet::{Connection, Past};
@@ -13,13 +13,13 @@ use units::{Duration, Rate};
 
 use super::palette::Palette;
 
-/// A chart that is lower shows nothing: a title and three lines, so that all charts have room where there are 24 lines.
-const LOWEST: u16 = 4;
+/// The minimum height of a chart: a title and three lines, so that all charts fit into 24 lines.
+const MIN_CHART_ROWS: u16 = 4;
 
-/// So many seconds are shown.
+/// The length of the shown time in seconds.
 const SHOWN_S: f64 = 60.0;
 
-/// How curves are drawn, and what stands for that in their titles: without colours, nothing else tells them apart. The first one is finer
+/// The markers of curves, and the signs in their titles, which distinguish them without colours. The first is finer
 /// than the others.
 const SIGNS: [(Marker, char); 3] = [
     (Marker::Braille, '⠒'),
@@ -27,7 +27,6 @@ const SIGNS: [(Marker, char); 3] = [
     (Marker::Custom('+'), '+'),
 ];
 
-/// Draws the connection.
 pub fn draw(frame: &mut Frame<'_>, area: Rect, connection: &Connection, palette: Palette) {
     let lines = about(connection, palette);
     let height = u16::try_from(lines.len()).unwrap_or(u16::MAX);
@@ -35,7 +34,7 @@ pub fn draw(frame: &mut Frame<'_>, area: Rect, connection: &Connection, palette:
         Layout::vertical([Constraint::Length(height), Constraint::Min(0)]).areas(area);
     frame.render_widget(Paragraph::new(lines), text);
     let curves = curves(connection);
-    let room = usize::from(charts.height / LOWEST).min(curves.len());
+    let room = usize::from(charts.height / MIN_CHART_ROWS).min(curves.len());
     let areas = Layout::vertical(vec![Constraint::Fill(1); room]).split(charts);
     for (curves, area) in curves.iter().zip(areas.iter()) {
         chart(frame, *area, curves, palette);
@@ -160,7 +159,7 @@ fn about(connection: &Connection, palette: Palette) -> Vec<Line<'static>> {
     lines
 }
 
-/// What one chart shows.
+/// The curves of one chart.
 struct Curves {
     title: &'static str,
     unit: fn(f64) -> String,
@@ -179,7 +178,7 @@ fn curves(connection: &Connection) -> Vec<Curves> {
             .map(|past| (at(past), of(past).into()))
             .collect()
     };
-    // Before the connection was watched, nothing is known of it.
+    // The time before the first poll is unknown.
     let watched = seen.when.at.saturating_sub(connection.first);
     let level = |value: Option<f64>| -> Vec<(f64, f64)> {
         let ends = [-watched.as_secs_f64().min(SHOWN_S), 0.0];
@@ -230,7 +229,7 @@ fn chart(frame: &mut Frame<'_>, area: Rect, curves: &Curves, palette: Palette) {
         .flat_map(|(_, points)| points)
         .map(|(_, value)| *value);
     let most = values.fold(0.0, f64::max).max(f64::MIN_POSITIVE);
-    // What is drawn last is on top: the first one.
+    // The last curve is drawn on top, so the first one is drawn last.
     let datasets = curves.all.iter().enumerate().rev();
     let datasets = datasets.map(|(place, (_, points))| {
         Dataset::default()

@@ -1,4 +1,4 @@
-//! What keys do.
+//! The reactions to keys.
 
 use std::ops::ControlFlow;
 
@@ -8,10 +8,10 @@ use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use super::View;
 use super::screen::{Chosen, Page, Screen};
 
-/// Nobody types a longer filter.
-const LONGEST: usize = 500;
+/// The maximum length of a typed filter, in bytes.
+const MAX_FILTER_BYTES: usize = 500;
 
-/// The keys, for those who ask.
+/// The keys for the help page.
 pub const HELP: &[(&str, &str)] = &[
     ("↑ ↓ PgUp PgDn Home End", "choose a row (also j and k)"),
     (
@@ -36,7 +36,7 @@ pub const HELP: &[(&str, &str)] = &[
 ];
 
 impl Screen {
-    /// Does what the key says. Breaks if that is to quit.
+    /// Handles a key. Breaks if the user quits.
     pub fn key(&mut self, key: KeyEvent, view: &View<'_>) -> ControlFlow<()> {
         let is_control = key.modifiers.contains(KeyModifiers::CONTROL);
         if is_control && key.code == KeyCode::Char('c') {
@@ -91,7 +91,7 @@ impl Screen {
         }
     }
 
-    /// Goes through the groups; between the last and the first there are none.
+    /// Cycles through the groups; between the last and the first there are none.
     fn regroup(&mut self, by: usize) {
         let all: Vec<Option<GroupBy>> = GroupBy::ALL
             .iter()
@@ -116,7 +116,7 @@ impl Screen {
                     self.group = None;
                     self.first();
                 } else {
-                    // No word can hold the name.
+                    // The filter's syntax cannot express the name.
                     self.wrong = Some("no filter selects this group".to_owned());
                 }
             }
@@ -145,13 +145,15 @@ impl Screen {
             }
             KeyCode::Char('u') if is_control => typed.clear(),
             KeyCode::Up => *typed = self.filter.to_string(),
-            KeyCode::Char(letter) if !is_control && typed.len() < LONGEST => typed.push(letter),
+            KeyCode::Char(letter) if !is_control && typed.len() < MAX_FILTER_BYTES => {
+                typed.push(letter)
+            }
             _ => {}
         }
     }
 }
 
-/// The one so many places further on.
+/// The element `by` places further on, cyclically.
 fn next<T: Copy + PartialEq>(all: &[T], now: T, by: usize) -> T {
     let place = all.iter().position(|one| *one == now).unwrap_or(0);
     all.get((place + by) % all.len().max(1))
@@ -159,7 +161,7 @@ fn next<T: Copy + PartialEq>(all: &[T], now: T, by: usize) -> T {
         .unwrap_or(now)
 }
 
-/// The filter that the connections of a group pass.
+/// The filter that selects a group.
 fn word(by: GroupBy, name: &str) -> String {
     match by {
         GroupBy::As => {

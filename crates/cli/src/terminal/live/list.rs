@@ -15,12 +15,12 @@ use super::screen::{Chosen, Screen};
 use crate::terminal::connections::share_remotes;
 use crate::terminal::groups::{HEADINGS, SPARE_HEADINGS, cells};
 
-/// A sparkline that is shorter says nothing.
-const SPARK: usize = 8;
-const MOST_SPARK: usize = 60;
+/// The minimum and the maximum width of a sparkline, in characters.
+const MIN_SPARKLINE_WIDTH: usize = 8;
+const MAX_SPARKLINE_WIDTH: usize = 60;
 
-/// The columns that there is room for in their order, with their widths, and what is left for sparklines. Those that tell
-/// nothing of `all` have none; `shown` are the connections in sight.
+/// The columns that fit, in their order, with their widths, and the rest of the width for sparklines. Columns without
+/// information about `all` are left out; `shown` are the visible connections.
 fn columns(
     width: usize,
     sort: Column,
@@ -44,7 +44,11 @@ fn columns(
     }
     chosen.sort_by_key(|column| Column::ALL.iter().position(|one| one == column));
     let mut left = width.saturating_sub(used);
-    let spark = if left > SPARK { SPARK + 1 } else { 0 };
+    let spark = if left > MIN_SPARKLINE_WIDTH {
+        MIN_SPARKLINE_WIDTH + 1
+    } else {
+        0
+    };
     left -= spark;
     let mut widths = Vec::new();
     for column in chosen {
@@ -54,10 +58,9 @@ fn columns(
         widths.push((column, column.width() + more));
         left -= more;
     }
-    (widths, (spark + left).min(MOST_SPARK))
+    (widths, (spark + left).min(MAX_SPARKLINE_WIDTH))
 }
 
-/// Draws connections.
 pub fn connections(frame: &mut Frame<'_>, area: Rect, screen: &mut Screen, view: &View<'_>) {
     let all = screen.connections(view);
     let rows: Vec<Chosen> = all
@@ -99,7 +102,6 @@ pub fn connections(frame: &mut Frame<'_>, area: Rect, screen: &mut Screen, view:
     show(frame, area, lines, screen);
 }
 
-/// Draws groups.
 pub fn groups(
     frame: &mut Frame<'_>,
     area: Rect,
@@ -114,7 +116,7 @@ pub fn groups(
         .collect();
     screen.settle(&rows, usize::from(area.height).saturating_sub(1));
     let palette = screen.palette;
-    // Numbers have eight characters; the name, what is left.
+    // Numbers have eight characters; the name has the rest.
     let others = HEADINGS.len() - 1;
     let numbers = (usize::from(area.width).saturating_sub(12) / 9).min(others);
     let name = usize::from(area.width).saturating_sub(numbers * 9).min(60);
@@ -158,7 +160,7 @@ pub fn groups(
     show(frame, area, lines, screen);
 }
 
-/// The row of this place, marked if it is the chosen one.
+/// The row at this index, highlighted if it is selected.
 fn chosen(line: Line<'static>, place: usize, screen: &Screen) -> Line<'static> {
     if place == screen.row {
         line.patch_style(screen.palette.chosen())
@@ -186,7 +188,7 @@ fn joined(cells: impl Iterator<Item = (String, Style)>) -> Line<'static> {
     Line::from(spans)
 }
 
-/// The text in so many characters: what is too long loses its end, and says so.
+/// The text padded to this width, or shortened with a mark.
 fn aligned(text: &str, width: usize, is_left: bool) -> String {
     let length = text.chars().count();
     if length > width {
@@ -200,7 +202,7 @@ fn aligned(text: &str, width: usize, is_left: bool) -> String {
     }
 }
 
-/// What the connection sent and received in the last looks, in terms of its own largest.
+/// The bytes that the connection sent and received in the last polls, relative to its own maximum.
 fn sparkline(connection: &Connection, width: usize) -> String {
     const LEVELS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
     let history = connection.history();

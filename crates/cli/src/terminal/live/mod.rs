@@ -23,30 +23,30 @@ use units::Duration;
 use palette::Palette;
 use screen::Screen;
 
-/// How long it may take until a new look is shown, or a signal is heard.
-const NOTICE: StdDuration = StdDuration::from_millis(50);
+/// The longest delay until a new poll is shown, or a signal is noticed.
+const POLL_INTERVAL: StdDuration = StdDuration::from_millis(50);
 
-/// What is shown.
+/// The data to show.
 pub struct View<'v> {
-    /// The connections of the last look.
+    /// The connections of the last poll.
     pub table: &'v Table,
-    /// What the command was told to watch.
+    /// The filter of the command line.
     pub filter: &'v Filter,
-    /// How many looks there have been.
+    /// The number of polls.
     pub looks: u64,
-    /// How long the last one took.
+    /// The duration of the last poll.
     pub took: Duration,
-    /// What went wrong in it.
+    /// The error of the last poll.
     pub trouble: Option<&'v str>,
 }
 
-/// Where that comes from. It is held as long as it is looked at, and no longer: not while the terminal takes what is drawn.
+/// The source of the data. It is locked only while it is read, and not while the terminal is written to.
 pub trait Source {
-    /// Shows the last look.
+    /// Shows the last poll.
     fn show<R>(&self, to: impl FnOnce(View<'_>) -> R) -> R;
 }
 
-/// How the view begins.
+/// The initial state of the view.
 #[derive(Debug, Clone, Copy)]
 pub struct Start {
     /// The column to sort by.
@@ -55,8 +55,8 @@ pub struct Start {
     pub group: Option<GroupBy>,
 }
 
-/// Whether the terminal is gone, which nobody may have told by a signal; waits so long for what somebody types. Its events must not be
-/// asked for then: that would never end.
+/// Waits up to `wait` for input. True if the terminal is gone, even without a signal. Its events must not be read then,
+/// because that would never return.
 fn is_gone(wait: StdDuration) -> io::Result<bool> {
     let (input, output) = (io::stdin(), io::stdout());
     let terminal = if input.is_terminal() {
@@ -75,8 +75,8 @@ fn is_gone(wait: StdDuration) -> io::Result<bool> {
         .intersects(PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL))
 }
 
-/// Shows live connections until somebody quits or all is to end; sets `ended` then. The terminal is as before afterwards, also
-/// after a panic.
+/// Shows live connections until the user quits or the command has to end, and sets `ended`. Restores the terminal,
+/// even after a panic.
 ///
 /// # Errors
 ///
@@ -91,7 +91,7 @@ pub fn run(source: &impl Source, start: Start, ended: &AtomicBool) -> io::Result
                 terminal.draw(|frame| source.show(|view| draw::draw(frame, &mut screen, &view)))?;
                 drawn = Some(looks);
             }
-            let mut wait = NOTICE;
+            let mut wait = POLL_INTERVAL;
             while !ended.load(Ordering::Relaxed) {
                 if is_gone(wait)? {
                     return Ok(());
@@ -99,7 +99,7 @@ pub fn run(source: &impl Source, start: Start, ended: &AtomicBool) -> io::Result
                 if !event::poll(StdDuration::ZERO)? {
                     break;
                 }
-                // The bytes of further keys may have been read with these: the terminal has them no longer.
+                // The bytes of further keys may have been read with these, and are no longer in the terminal's queue.
                 wait = StdDuration::ZERO;
                 match event::read()? {
                     Event::Key(key) if key.is_press() || key.is_repeat() => {

@@ -2,7 +2,7 @@
 
 use ratatui::style::{Color, Modifier, Style};
 
-/// Styles; without colours, they differ in weight alone.
+/// Styles. Without colours, only the weights differ.
 #[derive(Debug, Clone, Copy)]
 pub struct Palette {
     is_coloured: bool,
@@ -29,33 +29,33 @@ impl Palette {
         }
     }
 
-    /// What names things.
+    /// Names and headings.
     pub fn heading(self) -> Style {
         Style::new().add_modifier(Modifier::BOLD)
     }
 
-    /// The column that is sorted by.
+    /// The heading of the sorted column.
     pub fn sorted(self) -> Style {
         self.with(Color::Cyan, Modifier::UNDERLINED)
             .add_modifier(Modifier::BOLD)
     }
 
-    /// The row that is chosen.
+    /// The selected row.
     pub fn chosen(self) -> Style {
         Style::new().add_modifier(Modifier::REVERSED)
     }
 
-    /// What is less important.
+    /// Less important text.
     pub fn quiet(self) -> Style {
         self.with(Color::DarkGray, Modifier::DIM)
     }
 
-    /// What somebody should see.
+    /// Warnings.
     pub fn alarming(self) -> Style {
         self.with(Color::Red, Modifier::BOLD)
     }
 
-    /// A curve: the first, the second … Its sign tells it, too.
+    /// The curve at this index. Its sign also identifies it.
     pub fn curve(self, place: usize) -> Style {
         let all = [Color::Cyan, Color::Yellow, Color::Magenta];
         match all.get(place) {

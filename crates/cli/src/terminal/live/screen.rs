@@ -1,4 +1,4 @@
-//! What is shown, and where somebody is in it.
+//! The state of the view.
 
 use fleet::{Column, Connection, Filter, Group, GroupBy};
 
@@ -16,36 +16,34 @@ pub enum Page {
     Help,
 }
 
-/// Where somebody is.
+/// The state of the view.
 #[derive(Debug)]
 pub struct Screen {
-    /// What is shown.
     pub page: Page,
-    /// The column that is sorted by.
+    /// The sorted column.
     pub sort: Column,
-    /// From the other end.
+    /// The order is reversed.
     pub is_reversed: bool,
     /// Groups instead of connections.
     pub group: Option<GroupBy>,
-    /// What somebody typed to see less.
+    /// The typed filter.
     pub filter: Filter,
-    /// What is being typed.
+    /// The filter that is being typed.
     pub typed: Option<String>,
-    /// What is wrong with it.
+    /// The error in it.
     pub wrong: Option<String>,
-    /// The row that is chosen.
+    /// The index of the selected row.
     pub row: usize,
-    /// The connection or group in it, which is followed as the order changes.
+    /// The connection or group in it. The selection follows it when the order changes.
     pub chosen: Option<Chosen>,
-    /// The first row that is shown.
+    /// The index of the first visible row.
     pub top: usize,
-    /// How many rows the list had room for.
+    /// The number of rows that fit.
     pub room: usize,
-    /// How it looks.
     pub palette: Palette,
 }
 
-/// What is in the chosen row.
+/// The content of the selected row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Chosen {
     /// A connection, by its cookie.
@@ -55,7 +53,6 @@ pub enum Chosen {
 }
 
 impl Screen {
-    /// The view as it begins.
     pub fn new(start: Start, palette: Palette) -> Screen {
         Screen {
             page: Page::List,
@@ -73,7 +70,7 @@ impl Screen {
         }
     }
 
-    /// The columns by which one can sort what is shown.
+    /// The columns by which the page can be sorted.
     pub fn columns(&self) -> &'static [Column] {
         match self.group {
             Some(_) => Group::COLUMNS,
@@ -81,7 +78,7 @@ impl Screen {
         }
     }
 
-    /// The column that is sorted by: groups do not have all of them.
+    /// The sorted column: groups do not have all of them.
     pub fn order(&self) -> Column {
         if self.columns().contains(&self.sort) {
             self.sort
@@ -90,28 +87,28 @@ impl Screen {
         }
     }
 
-    /// The connections that pass, in order.
+    /// The connections that pass the filters, in order.
     pub fn connections<'v>(&self, view: &View<'v>) -> Vec<&'v Connection> {
         let mut all = self.passing(view);
         self.sort.sort(&mut all, self.is_reversed);
         all
     }
 
-    /// The groups of those that pass, in order.
+    /// The groups of these connections, in order.
     pub fn groups(&self, by: GroupBy, view: &View<'_>) -> Vec<Group> {
         let mut all = Group::all(by, self.passing(view));
         Group::sort(&mut all, self.order(), self.is_reversed);
         all
     }
 
-    /// The connections that pass, in any order.
+    /// The connections that pass the filters, in any order.
     pub fn passing<'v>(&self, view: &View<'v>) -> Vec<&'v Connection> {
         let passes =
             |one: &&Connection| view.filter.passes(&one.seen) && self.filter.passes(&one.seen);
         view.table.all().iter().filter(passes).collect()
     }
 
-    /// Keeps to what was chosen as the rows change, and the chosen row in sight: there are so many rows, and room for some.
+    /// Keeps the selection when the rows change, and the selected row visible; `room` rows fit.
     pub fn settle(&mut self, rows: &[Chosen], room: usize) {
         self.room = room.max(1);
         let is_at_top = self.row == 0;
@@ -130,13 +127,12 @@ impl Screen {
         self.top = self.top.max((self.row + 1).saturating_sub(self.room));
     }
 
-    /// Chooses a row further down or up.
+    /// Moves the selection down or up.
     pub fn step(&mut self, by: isize) {
         self.row = self.row.saturating_add_signed(by);
         self.chosen = None;
     }
 
-    /// Goes to the first row.
     pub fn first(&mut self) {
         (self.row, self.top, self.chosen) = (0, 0, None);
     }

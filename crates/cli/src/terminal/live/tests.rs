@@ -1,4 +1,4 @@
-//! Pages as they look on terminals of several sizes.
+//! Pages on terminals of several sizes.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use super::palette::Palette;
 use super::screen::{Page, Screen};
 use super::{Start, View};
 
-/// What Linux 6.18 said of a BBR connection.
+/// Linux 6.18's answer about a BBR connection.
 const CAPTURED: &str = include_str!("../../../../fleet/src/captured.hex");
 
 fn socket(number: u8) -> SocketState {
@@ -35,7 +35,7 @@ fn table() -> Table {
     table_of(socket)
 }
 
-/// The same, of these sockets.
+/// The same with these sockets.
 fn table_of(socket: fn(u8) -> SocketState) -> Table {
     let mut table = Table::default();
     for second in 0..60 {
@@ -68,7 +68,7 @@ fn screen(is_coloured: bool) -> Screen {
     Screen::new(start, Palette::new(is_coloured))
 }
 
-/// What a terminal of this size shows, and in which styles.
+/// The text and the styles on a terminal of this size.
 fn drawn(
     screen: &mut Screen,
     table: &Table,
@@ -155,10 +155,10 @@ fn the_title_counts_and_sums_what_the_rows_show() {
     };
     let all = title(&mut screen(true), "");
     assert!(all.contains("  10 connections  send "), "{all}");
-    // What the command was not told to watch is no connection of it.
+    // A connection outside the command's filter does not count.
     let one = title(&mut screen(true), "198.51.100.9");
     assert!(one.contains("  1 connection  send "), "{one}");
-    // The filter of the view hides some of those.
+    // The view's filter hides some of them.
     let mut screen = screen(true);
     screen.filter = "198.51.100.9".parse().unwrap();
     let some = title(&mut screen, "");
@@ -188,7 +188,7 @@ fn a_wide_terminal_shows_more_and_sparklines() {
     for more in ["local", "pacing/s", "inflight", "×min", "█"] {
         assert!(text.contains(more), "{more}: {text}");
     }
-    // What nobody knows, or all are in, has no room.
+    // A column that is unknown or equal for all is left out.
     for none in ["process", "cgroup", "AS", "namespace"] {
         assert!(!text.contains(none), "{none}: {text}");
     }
@@ -216,7 +216,7 @@ fn long_addresses_are_whole_where_there_is_room() {
     ] {
         assert!(text.contains(address), "{address}: {text}");
     }
-    // In 80 columns, the end of the address and its port are left.
+    // In 80 columns, the end of the address and its port are visible.
     let (text, _) = drawn(&mut screen(true), &table, 80, 24);
     assert!(
         text.lines().any(|line| line.contains("8:2:7]:50000")),
@@ -311,7 +311,7 @@ fn details_show_the_last_minute() {
                 "{row}: {text}"
             );
         }
-        // Each line has its sign in the chart, too, whatever the colours.
+        // Each curve has its sign in the chart, whatever the colours.
         assert!(text.matches('•').count() > 60, "{text}");
         let is_braille = |c: char| ('\u{2801}'..='\u{28ff}').contains(&c);
         assert!(
@@ -332,7 +332,7 @@ fn details_show_the_last_minute() {
         new.see_in(&socket, &Arc::from("here"));
         new.end();
     }
-    // Nothing is known of the polls before the connection was there.
+    // The polls before the connection existed are empty.
     let (text, _) = drawn(&mut screen, &new, 80, 24);
     assert!(marks(&text) < watched / 3, "{text}");
     let empty = Table::default();
@@ -442,7 +442,7 @@ fn a_filter_is_typed_and_a_wrong_one_is_explained() {
     press(&mut screen, &table, KeyCode::Enter);
     let (text, _) = drawn(&mut screen, &table, 80, 24);
     assert_eq!(text.matches(":50000").count(), 1, "{text}");
-    // What is typed takes the place of the filter in force, which can be had back to change it.
+    // The typed text replaces the filter in force, which can be restored and changed.
     types(&mut screen, &table, "/port=1");
     press(&mut screen, &table, KeyCode::Enter);
     assert_eq!(&*screen.filter.to_string(), "port=1");
@@ -451,7 +451,7 @@ fn a_filter_is_typed_and_a_wrong_one_is_explained() {
     types(&mut screen, &table, ",443");
     press(&mut screen, &table, KeyCode::Enter);
     assert_eq!(&*screen.filter.to_string(), "port=1,443");
-    // A q that is typed is no wish to quit.
+    // A typed q does not quit.
     types(&mut screen, &table, "/q");
     press(&mut screen, &table, KeyCode::Esc);
     assert!(press(&mut screen, &table, KeyCode::Char('q')));
@@ -487,7 +487,7 @@ fn the_chosen_row_is_followed_and_stays_in_sight() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Any size, any keys: nothing panics, and no row is beyond the end.
+    /// With any size and any keys, nothing panics, and no row is beyond the end.
     #[test]
     fn any_size_and_any_keys(
         width in 0u16..140,

@@ -1,15 +1,15 @@
-//! Whether what `#[cfg(…)]` asks for is so when the tests are built.
+//! Evaluates the predicate of `#[cfg(…)]` for a build of the tests.
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
-/// What is built.
+/// The kind of build.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Build {
     Test,
     Product,
 }
 
-/// `None` if it depends on more than is known here, such as features.
+/// `None` if it depends on more, such as features.
 pub fn holds(predicate: TokenStream, build: Build) -> Option<bool> {
     let tokens: Vec<TokenTree> = predicate.into_iter().collect();
     let text: String = tokens.iter().map(ToString::to_string).collect();
@@ -35,7 +35,7 @@ pub fn holds(predicate: TokenStream, build: Build) -> Option<bool> {
     }
 }
 
-/// `decisive` if one is, the contrary if all are that.
+/// `decisive` if one is that, the contrary if all are the contrary.
 fn of_many(all: &[Option<bool>], decisive: bool) -> Option<bool> {
     if all.contains(&Some(decisive)) {
         Some(decisive)
@@ -46,7 +46,7 @@ fn of_many(all: &[Option<bool>], decisive: bool) -> Option<bool> {
     }
 }
 
-/// What is between the commas.
+/// The parts between commas.
 pub fn parts(tokens: TokenStream) -> Vec<TokenStream> {
     let tokens: Vec<TokenTree> = tokens.into_iter().collect();
     let is_comma = |token: &TokenTree| matches!(token, TokenTree::Punct(p) if p.as_char() == ',');

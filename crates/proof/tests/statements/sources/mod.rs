@@ -1,4 +1,4 @@
-//! What is compiled of the workspace: which files, what they define, and which tests are run.
+//! The compiled sources of the workspace: files, their definitions, and the tests that are run.
 
 mod cfg;
 mod scan;
@@ -15,15 +15,15 @@ use scan::Scanned;
 /// The files by their paths in the workspace.
 pub struct Sources(BTreeMap<PathBuf, Scanned>);
 
-/// Where the compiler starts.
+/// A file at which the compiler starts.
 struct Root {
     path: PathBuf,
-    /// Whether functions with `#[test]` are run there.
+    /// True if functions with `#[test]` are run there.
     has_harness: bool,
 }
 
 impl Sources {
-    /// Those of our crates, without examples and benchmarks.
+    /// The sources of our crates, without examples and benchmarks.
     pub fn of_the_workspace() -> Sources {
         let read = |path: &Path| fs::read_to_string(root().join(path)).ok();
         Sources::of(roots(), read)
@@ -50,25 +50,25 @@ impl Sources {
         sources
     }
 
-    /// Whether the compiler reads the file.
+    /// True if the compiler reads the file.
     pub fn has(&self, path: &str) -> bool {
         self.0.contains_key(Path::new(path))
     }
 
-    /// Whether a function, a type, a constant or a field `name` is defined in the file, outside of tests.
+    /// True if the file defines a function, a type, a constant or a field `name`, outside of tests.
     pub fn defines(&self, path: &str, name: &str) -> bool {
         let file = self.0.get(Path::new(path));
         file.is_some_and(|file| file.definitions.contains(name))
     }
 
-    /// Whether the file has a test `name` that is run.
+    /// True if the file has a test `name` that is run.
     pub fn tests(&self, path: &str, name: &str) -> bool {
         let file = self.0.get(Path::new(path));
         file.is_some_and(|file| file.tests.contains(name))
     }
 }
 
-/// Where the file of a module may be, and whether its own modules are beside it.
+/// The possible files of a module, each with true if its own modules are beside it.
 fn files_of(file: &Path, is_root: bool, module: &scan::Module) -> Vec<(PathBuf, bool)> {
     let beside = file.parent().expect("a directory");
     let mut directory = if is_root {
@@ -78,7 +78,7 @@ fn files_of(file: &Path, is_root: bool, module: &scan::Module) -> Vec<(PathBuf, 
     };
     directory.extend(&module.within);
     if let Some(path) = &module.path {
-        // Beside the file, but within an inline module where that module's files are.
+        // The directory is beside the file, or within an inline module the directory of that module's files.
         let is_inline = !module.within.is_empty();
         let from = if is_inline { &directory } else { beside };
         return vec![(plain(&from.join(path)), true)];
@@ -103,7 +103,7 @@ fn plain(path: &Path) -> PathBuf {
     plain
 }
 
-/// Libraries, programs and tests of all crates.
+/// The libraries, programs and tests of all crates.
 fn roots() -> Vec<Root> {
     let crates = fs::read_dir(root().join("crates")).expect("crates");
     let directories = crates.map(|entry| entry.expect("an entry").path());
@@ -138,8 +138,7 @@ fn of_crate(directory: &Path) -> Vec<Root> {
         .collect()
 }
 
-/// The files that the compiler starts at, and whether it runs the tests in them: what a manifest says, and what cargo finds
-/// in `tests` besides.
+/// The root files, each with true if its tests are run: those in the manifest, and those that cargo finds in `tests`.
 fn roots_of(manifest: &Table, beside: &[PathBuf]) -> BTreeMap<PathBuf, bool> {
     let of_package = |key| {
         let package = manifest.get("package")?;
@@ -164,7 +163,7 @@ fn roots_of(manifest: &Table, beside: &[PathBuf]) -> BTreeMap<PathBuf, bool> {
     roots
 }
 
-/// What the manifest says of its library, its programs or its tests.
+/// The manifest's library, programs or tests.
 fn targets<'a>(manifest: &'a Table, kind: &str) -> Vec<&'a toml::Value> {
     match manifest.get(kind) {
         Some(toml::Value::Array(all)) => all.iter().collect(),
@@ -172,7 +171,7 @@ fn targets<'a>(manifest: &'a Table, kind: &str) -> Vec<&'a toml::Value> {
     }
 }
 
-/// Where a target starts, and where it would without a `path`.
+/// The root file of a target, and its possible root files without a `path`.
 fn place(target: &toml::Value, usual: &str) -> (PathBuf, Vec<PathBuf>) {
     let of = |key| target.get(key).and_then(toml::Value::as_str);
     let usual = match of("name") {
@@ -188,7 +187,7 @@ fn place(target: &toml::Value, usual: &str) -> (PathBuf, Vec<PathBuf>) {
     }
 }
 
-/// Not if the target has a `main` of its own, is switched off or is not always built.
+/// False if the target has its own `main`, is switched off, or is not always built.
 fn are_tests_run(target: &toml::Value) -> bool {
     let is = |key| target.get(key).and_then(toml::Value::as_bool);
     let is_sometimes = target.get("required-features").is_some();

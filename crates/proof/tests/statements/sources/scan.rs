@@ -1,4 +1,4 @@
-//! What a source file has, by its tokens: comments and strings are none.
+//! The contents of a source file, by its tokens, without comments and strings.
 
 use std::collections::BTreeSet;
 
@@ -6,13 +6,13 @@ use proc_macro2::{Delimiter, LexError, Spacing, TokenStream, TokenTree};
 
 use super::cfg::{Build, holds, parts};
 
-/// A module that has a file of its own.
+/// A module with a file of its own.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Module {
     pub name: String,
-    /// The modules in this file that it is in.
+    /// The modules in this file that contain it.
     pub within: Vec<String>,
-    /// What `#[path = "…"]` says.
+    /// The file in `#[path = "…"]`.
     pub path: Option<String>,
 }
 
@@ -21,12 +21,12 @@ pub struct Scanned {
     pub modules: Vec<Module>,
     /// Test functions that are run.
     pub tests: BTreeSet<String>,
-    /// What is defined outside of tests.
+    /// The definitions outside of tests.
     pub definitions: BTreeSet<String>,
 }
 
 impl Scanned {
-    /// What the same file has, if another root has it as well.
+    /// Adds the contents of the same file under another root.
     pub fn add(&mut self, other: Scanned) {
         self.modules.extend(other.modules);
         self.tests.extend(other.tests);
@@ -42,11 +42,11 @@ pub fn scan(text: &str) -> Result<Scanned, LexError> {
     Ok(scanned)
 }
 
-/// What the attributes before an item say of it.
+/// The attributes of an item.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 struct Attributes {
     is_test: bool,
-    /// It is not compiled, or not run, or nobody can tell.
+    /// It is not compiled, or not run, or that is unknown.
     is_off: bool,
     path: Option<String>,
 }
@@ -67,7 +67,7 @@ impl Attributes {
             ("cfg_attr", Some(arguments)) => {
                 let mut parts = parts(arguments).into_iter();
                 let does_hold = parts.next().and_then(|predicate| holds(predicate, build));
-                // What nobody can tell is taken for what does most harm.
+                // The unknown case counts as the more harmful one.
                 let mut then = Attributes::default();
                 parts.for_each(|attribute| then.read(attribute, build));
                 if does_hold != Some(false) {
@@ -85,7 +85,7 @@ impl Attributes {
     }
 }
 
-/// Whether the name of an attribute is over here.
+/// True if the name of an attribute ends here.
 fn is_value(token: &TokenTree) -> bool {
     match token {
         TokenTree::Group(_) => true,
@@ -142,7 +142,7 @@ fn items(tokens: TokenStream, within: &mut Vec<String>, scanned: &mut Scanned) {
                     scanned.modules.push(Module { name, within, path });
                 }
             }
-            // Of the macros, this one leaves functions with their attributes as they are.
+            // Of all macros, only this one leaves functions with their attributes as they are.
             TokenTree::Ident(word) if word == "proptest" && is_punct(tokens.peek(), '!') => {
                 let body = tokens.nth(1);
                 if let (Some(TokenTree::Group(body)), false) = (body, attributes.is_off) {
@@ -206,7 +206,7 @@ fn definitions(tokens: TokenStream, is_in_type: bool, found: &mut BTreeSet<Strin
                 '>' if !is_arrow(&tokens, at) => generics = generics.saturating_sub(1),
                 _ => {}
             },
-            // What a macro makes of its body is another file's.
+            // The result of a macro belongs to the file that uses it.
             TokenTree::Ident(word) if word == "macro_rules" => is_off = true,
             TokenTree::Ident(word) if !is_off => {
                 let before = at.checked_sub(1).and_then(|before| tokens.get(before));
@@ -226,13 +226,13 @@ fn definitions(tokens: TokenStream, is_in_type: bool, found: &mut BTreeSet<Strin
     }
 }
 
-/// Whether the `>` at this place ends `->`.
+/// True if the `>` at this index ends `->`.
 fn is_arrow(tokens: &[TokenTree], at: usize) -> bool {
     let before = at.checked_sub(1).and_then(|before| tokens.get(before));
     matches!(before, Some(TokenTree::Punct(p)) if p.as_char() == '-' && p.spacing() == Spacing::Joint)
 }
 
-/// Whether a name between these is a field's: `name: Type`, and no part of a path.
+/// True if a name between these is a field's: `name: Type`, and not part of a path.
 fn is_field(after: Option<&TokenTree>, before: Option<&TokenTree>) -> bool {
     let is_colon = |token: Option<&TokenTree>| matches!(token, Some(TokenTree::Punct(p)) if p.as_char() == ':' && p.spacing() == Spacing::Alone);
     is_colon(after) && !is_colon(before)

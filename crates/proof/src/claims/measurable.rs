@@ -44,8 +44,8 @@ pub(super) fn subject<'r>(expectation: &Expectation, run: &'r Finding) -> Option
     (of_run && in_window).then_some(subject)
 }
 
-/// Whether an event that did not happen in the run could have: the run is complete, its flows delivered, and it lasted
-/// at least the published time.
+/// True if an event that did not happen in the run could have happened: the run is complete, its flows delivered, and
+/// it lasted at least the published time.
 pub(super) fn could_happen(expectation: &Expectation, run: &Finding) -> bool {
     let Some(subject) = subject(expectation, run) else {
         return false;

@@ -1,10 +1,10 @@
-//! Where the files of a transfer appear, so that none replaces another of the same transfer, nor anything that was there before
-//! unless the receiver's user wants that.
+//! The destinations of a transfer's files. No file replaces another of the same transfer, nor an older file unless the
+//! receiver's user wants that.
 //!
-//! What can be known before anything is received is found then: which names the file system takes for one ([`super::names`]),
-//! and what is there already. Whatever remains (a directory below that ignores case, short names of FAT, a program that writes
-//! meanwhile) is noticed when a file gets its name: a name that was free when the transfer began is never replaced, and what
-//! the transfer itself has made is known by its number on the device.
+//! Collisions that can be found before the transfer are found then: names that the file system treats as one
+//! ([`super::names`]), and existing files. The rest (a subdirectory that ignores case, short names of FAT, a program
+//! that writes meanwhile) is noticed when a file gets its name. A name that was free at the start of the transfer is
+//! never replaced, and files that the transfer itself has created are known by their inode numbers.
 
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
@@ -24,27 +24,27 @@ use crate::name;
 use crate::refusal::Refusal;
 use crate::stop::Stop;
 
-/// Where the files of a transfer appear.
-pub struct Places {
+/// The destinations of a transfer's files.
+pub struct Destinations {
     store: Arc<Store>,
     files: Arc<[Offered]>,
     folders: Folders,
     names: Names,
-    /// The files that may replace what was there when the transfer began.
+    /// The files that may replace a file that existed before the transfer.
     replace: HashSet<u32>,
-    /// What this transfer has made: directories, and files where some may be replaced.
+    /// The identities of everything that this transfer has created: directories, and files where some may be replaced.
     made: HashMap<Identity, u32>,
 }
 
-impl Places {
-    /// Finds a name for each of `files` that the file system does not take for another's.
+impl Destinations {
+    /// Finds a name for each of `files` that the file system does not treat as another's.
     pub fn of(
         store: &Arc<Store>,
         files: &Arc<[Offered]>,
         names: Names,
         stop: &Stop,
-    ) -> Result<Places, Fault> {
-        let mut places = Places {
+    ) -> Result<Destinations, Fault> {
+        let mut places = Destinations {
             store: store.clone(),
             files: files.clone(),
             folders: Folders::new(store.out().clone()),
@@ -56,8 +56,7 @@ impl Places {
         Ok(places)
     }
 
-    /// Asks the file system which siblings it takes for one, and gives all but the first of them other names, if that is
-    /// wanted.
+    /// Tests which siblings the file system treats as one, and renames all but the first of them, if renaming is on.
     fn part_siblings(&mut self, stop: &Stop) -> Result<(), Fault> {
         let files = self.files.clone();
         let mut siblings = Siblings::of(&files, &self.names);
@@ -92,7 +91,7 @@ impl Places {
         }
     }
 
-    /// The first of `earlier` that the file system takes for `sibling`.
+    /// The first of `earlier` that the file system treats as the same name as `sibling`.
     fn first_of<'a>(
         &self,
         earlier: &[Sibling<'a>],
@@ -109,7 +108,7 @@ impl Places {
         Ok(sibling)
     }
 
-    /// Gives what is offered as `sibling` a name that is free.
+    /// Gives the entry `sibling` a free name.
     fn rename(&mut self, siblings: &mut Siblings<'_>, sibling: Sibling<'_>) -> io::Result<()> {
         let parent = self.names.place(split(sibling.path).0).into_owned();
         let folders = &mut self.folders;
@@ -128,12 +127,13 @@ impl Places {
         Ok(())
     }
 
-    /// Looks at what is there already of the files that are to come: it is left alone, replaced, or evaded by other names.
+    /// Checks the destinations of the remaining files. Existing files are left alone, replaced, or avoided by other
+    /// names.
     pub fn check(&mut self, is_complete: impl Fn(usize) -> bool, stop: &Stop) -> Result<(), Fault> {
         let files = self.files.clone();
         let renames = self.store.renames();
         let mut siblings = renames.then(|| Siblings::of(&files, &self.names));
-        // Below what is missing nothing is in the way.
+        // If a directory is missing, so is everything below it.
         let mut there: HashMap<&str, bool> = HashMap::new();
         for (place, file) in files.iter().enumerate() {
             stop.check()?;
@@ -158,7 +158,7 @@ impl Places {
         Ok(())
     }
 
-    /// Whether there is a directory at `path`, or a file that may be replaced. Anything else there is in the way.
+    /// True for a directory at `path`, or a file that may be replaced. Anything else there is an obstacle.
     fn look(
         &mut self,
         siblings: &mut Option<Siblings<'_>>,
@@ -190,18 +190,18 @@ impl Places {
         }
     }
 
-    /// The path of what this transfer has made with this identity.
+    /// The path of the entry that this transfer has created with this identity.
     fn made_before(&self, identity: Identity) -> Option<&str> {
         let file = self.made.get(&identity)?;
         Some(&self.files[*file as usize].path)
     }
 
-    /// Notes what an earlier attempt of this transfer has made of a file.
+    /// Records the identity of a file that an earlier attempt of this transfer has created.
     pub fn note(&mut self, file: u32, identity: Identity) {
         self.made.insert(identity, file);
     }
 
-    /// Makes the directory `file`.
+    /// Creates the directory `file`.
     pub fn make(&mut self, file: u32) -> Result<(), Fault> {
         let offered = &self.files.clone()[file as usize];
         let path = offered.path.as_str();
@@ -249,7 +249,8 @@ impl Places {
         }
     }
 
-    /// Something has got the name of `file` since the transfer began: gives the file another one, or says what it is.
+    /// Handles a name of `file` that has been taken since the start of the transfer: finds another one, or returns the
+    /// error.
     fn evade(&mut self, file: u32, place: &str) -> Result<(), Fault> {
         let files = self.files.clone();
         let path = files[file as usize].path.as_str();
@@ -277,12 +278,12 @@ impl Places {
         })
     }
 
-    /// Opens what was offered as `path` to read, where it has appeared.
+    /// Opens the entry `path` of the offer for reading, at its destination.
     pub fn read(&mut self, path: &str) -> io::Result<File> {
         self.folders.read(&self.names.place(path))
     }
 
-    /// Makes the names last through a power failure.
+    /// Makes the names durable.
     pub fn sync(&mut self) -> Result<(), Fault> {
         let Err(error) = self.folders.sync() else {
             return Ok(());
@@ -296,12 +297,12 @@ impl Places {
         })
     }
 
-    /// The paths in the offer that get other names, and where they appear.
+    /// The entries of the offer with new names, and their new paths.
     pub fn renamed(&self) -> impl Iterator<Item = (&str, String)> {
         self.names.renamed()
     }
 
-    /// Keeps the names, so that another attempt finds what this one makes.
+    /// Saves the names, so that another attempt finds the same destinations.
     pub fn save(&self) -> Result<(), Refusal> {
         if self.names.len() == 0 {
             return Ok(());
@@ -309,12 +310,12 @@ impl Places {
         self.store.save_names(&self.files, &self.names)
     }
 
-    /// The path on this machine of what is offered as `path`.
+    /// The path on this machine of the entry `path` of the offer.
     pub fn destination(&self, path: &str) -> PathBuf {
         self.store.destination(&self.names.place(path))
     }
 
-    /// Why what is offered as `path` cannot appear.
+    /// The reason why the entry `path` of the offer cannot be created.
     fn in_the_way(&self, path: &str, error: io::Error) -> Fault {
         let name = self.names.place(path).into_owned();
         match error.kind() {
@@ -325,7 +326,7 @@ impl Places {
                 let name = at.unwrap_or(name);
                 Refusal::NotADirectory { name }.into()
             }
-            // What file systems say of names that they cannot store (EINVAL, ENAMETOOLONG, EILSEQ).
+            // The errors of names that a file system cannot store (EINVAL, ENAMETOOLONG, EILSEQ).
             _ if is_unstorable(&error) => Refusal::Unstorable {
                 name,
                 message: error.to_string(),
@@ -342,7 +343,7 @@ fn is_unstorable(error: &io::Error) -> bool {
     codes.iter().any(|errno| code == Some(errno.raw_os_error()))
 }
 
-/// That two names are one.
+/// The refusal of two names that are one.
 fn one_name(first: &str, second: &str, more: u64) -> Refusal {
     Refusal::OneName {
         first: first.to_owned(),
@@ -376,12 +377,16 @@ mod tests {
         paths.iter().map(offered).collect()
     }
 
-    struct Way {
+    struct Options {
         overwrite: bool,
         rename: bool,
     }
 
-    fn places(out: &Path, files: &Arc<[Offered]>, Way { overwrite, rename }: Way) -> Places {
+    fn places(
+        out: &Path,
+        files: &Arc<[Offered]>,
+        Options { overwrite, rename }: Options,
+    ) -> Destinations {
         let config = ReceiverConfig {
             listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
             advertise: Vec::new(),
@@ -393,13 +398,13 @@ mod tests {
         };
         let store = Arc::new(Store::open(&config, Box::new(RealDisk)).unwrap());
         let stop = Stop::default();
-        let mut places = Places::of(&store, files, Names::default(), &stop).unwrap();
+        let mut places = Destinations::of(&store, files, Names::default(), &stop).unwrap();
         places.check(|_| false, &stop).unwrap();
         places
     }
 
     /// Gives `file` its name, with its path as content.
-    fn publish(places: &mut Places, file: u32) -> Result<(), Refusal> {
+    fn publish(places: &mut Destinations, file: u32) -> Result<(), Refusal> {
         let path = places.files[file as usize].path.clone();
         let state = places.store.state().path().join(Key::of(&path).part());
         fs::write(state, path).unwrap();
@@ -416,7 +421,7 @@ mod tests {
         )
     }
 
-    /// A second name for a file stands for a file system that takes two names for one.
+    /// A hard link imitates a file system that treats two names as one.
     #[test]
     fn a_transfer_never_replaces_its_own_file() {
         let files = offer(&["a", "b"]);
@@ -429,7 +434,7 @@ mod tests {
                     fs::write(&b, "old").unwrap();
                 }
                 let rename = false;
-                let mut places = places(out, &files, Way { overwrite, rename });
+                let mut places = places(out, &files, Options { overwrite, rename });
                 publish(&mut places, 0).unwrap();
                 let _ = fs::remove_file(&b);
                 fs::hard_link(&a, &b).unwrap();
@@ -445,7 +450,7 @@ mod tests {
         for overwrite in [false, true] {
             let dir = tempfile::tempdir().unwrap();
             let rename = false;
-            let mut places = places(dir.path(), &files, Way { overwrite, rename });
+            let mut places = places(dir.path(), &files, Options { overwrite, rename });
             fs::write(dir.path().join("a"), "other").unwrap();
             let refusal = publish(&mut places, 0).unwrap_err();
             assert!(
@@ -470,8 +475,8 @@ mod tests {
         }
         fs::create_dir(out.join("e")).unwrap();
         let (overwrite, rename) = (false, true);
-        let mut places = places(out, &files, Way { overwrite, rename });
-        // This one is taken when it is too late to look.
+        let mut places = places(out, &files, Options { overwrite, rename });
+        // This name is taken after the check.
         fs::write(out.join("f.txt"), "mine").unwrap();
         for file in 0..4 {
             publish(&mut places, file).unwrap();
@@ -489,7 +494,7 @@ mod tests {
         ] {
             assert_eq!(read(name), content, "{name}");
         }
-        // Another attempt finds them.
+        // Another attempt loads them.
         assert_eq!(places.store.names(&files).unwrap(), places.names);
     }
 }

@@ -6,21 +6,21 @@ use record::{FlowSummary, PathSummary, Record};
 use studies::runs::{Amount, Finding, Findings, distinct};
 use tables::statistics;
 
-/// The field for whose values most figures have a curve each.
+/// The field by whose values most figures have their curves.
 pub const CONTROLLER: &str = "flow.controller";
 
 /// A run, with the values of the varying fields.
 #[derive(Debug, Clone, Copy)]
-pub struct Seen<'f> {
+pub struct StudyRun<'f> {
     pub engine: lab::EngineKind,
     fields: &'f [String],
     run: &'f Finding,
 }
 
 /// All runs, engine by engine.
-pub fn all(findings: &[Findings]) -> impl Iterator<Item = Seen<'_>> {
+pub fn all(findings: &[Findings]) -> impl Iterator<Item = StudyRun<'_>> {
     findings.iter().flat_map(|of| {
-        of.runs.iter().map(|run| Seen {
+        of.runs.iter().map(|run| StudyRun {
             engine: of.engine,
             fields: &of.fields,
             run,
@@ -28,7 +28,7 @@ pub fn all(findings: &[Findings]) -> impl Iterator<Item = Seen<'_>> {
     })
 }
 
-impl<'f> Seen<'f> {
+impl<'f> StudyRun<'f> {
     /// The value of a varying field, as written in the scenario.
     pub fn value(&self, field: &str) -> &'f str {
         let mut pairs = self.fields.iter().zip(&self.run.values);
@@ -110,7 +110,7 @@ pub fn with<'f>(
     findings: &'f [Findings],
     field: &'f str,
     value: &'f str,
-) -> impl Iterator<Item = Seen<'f>> {
+) -> impl Iterator<Item = StudyRun<'f>> {
     all(findings).filter(move |seen| seen.value(field) == value)
 }
 
@@ -148,13 +148,14 @@ pub fn pairs(
     field: &str,
     one: &str,
     other: &str,
-    measure: impl Fn(&Seen<'_>) -> f64,
+    measure: impl Fn(&StudyRun<'_>) -> f64,
 ) -> Vec<f64> {
     let mut counterparts = HashMap::new();
     for seen in all(findings).filter(|seen| seen.value(field) == other) {
         counterparts.insert(seen.elsewhere(field), measure(&seen));
     }
-    let ratio = |seen: Seen<'_>| Some(measure(&seen) / counterparts.get(&seen.elsewhere(field))?);
+    let ratio =
+        |seen: StudyRun<'_>| Some(measure(&seen) / counterparts.get(&seen.elsewhere(field))?);
     let ones = all(findings).filter(|seen| seen.value(field) == one);
     ones.filter_map(ratio)
         .filter(|ratio| ratio.is_finite())

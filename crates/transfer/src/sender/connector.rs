@@ -1,4 +1,4 @@
-//! The sender's way to the receiver, and back to it after an outage.
+//! Connecting to the receiver, and reconnecting after an outage.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -13,25 +13,25 @@ use crate::code;
 use crate::error::Error;
 use crate::event::{Event, Watch};
 use crate::ticket::Ticket;
-use crate::transport::{FAREWELL, KEEP_ALIVE};
+use crate::transport::{FAREWELL_TIMEOUT, KEEP_ALIVE};
 
-/// The next address is tried so much after the one before (RFC 8305, "Connection Attempt Delay").
+/// The delay between attempts at successive addresses (RFC 8305, "Connection Attempt Delay").
 const ATTEMPT_DELAY: Duration = Duration::from_millis(250);
 
-/// Without an acknowledgement for this long the path is taken for broken: one is asked for whenever none has come for
-/// [`KEEP_ALIVE`].
-const STALL: Duration = KEEP_ALIVE.saturating_mul(3);
+/// The time without an acknowledgement after which the path counts as broken. An acknowledgement is requested whenever
+/// none has come for [`KEEP_ALIVE`].
+const STALL_TIMEOUT: Duration = KEEP_ALIVE.saturating_mul(3);
 
-/// How often it is looked for acknowledgements.
-const LOOK: Duration = Duration::from_millis(100);
+/// The interval of checks for acknowledgements.
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
-/// For this long the sender tries to get back to a receiver that has vanished.
-pub const PATIENCE: Duration = Duration::from_secs(60);
+/// The longest time for which the sender tries to reconnect to a receiver that has vanished.
+pub const RECONNECT_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// The pause after an attempt that failed at once.
-const RETRY: Duration = Duration::from_millis(500);
+/// The pause after a failed attempt.
+const RETRY_PAUSE: Duration = Duration::from_millis(500);
 
-/// The TLS alert `access_denied`, which our own verifier of certificates raises and nothing else does.
+/// The TLS alert `access_denied`, which only our own verifier of certificates raises.
 const ACCESS_DENIED: u8 = 49;
 
 /// A connection to the receiver.
@@ -55,8 +55,8 @@ impl Link {
             Err(ConnectionError::TransportError(error))
                 if error.code == TransportErrorCode::crypto(ACCESS_DENIED) =>
             {
-                // So that the stranger learns that this attempt is over.
-                let _ = timeout(FAREWELL, connection.draining()).await;
+                // Lets the other host learn that this attempt is over.
+                let _ = timeout(FAREWELL_TIMEOUT, connection.draining()).await;
                 Err(Error::WrongReceiver(address))
             }
             Err(ConnectionError::TimedOut) => Err(unreachable("no answer".to_owned())),
@@ -64,43 +64,44 @@ impl Link {
         }
     }
 
-    /// Tells the receiver of the end.
+    /// Closes the connection with the code for this result.
     pub async fn end<T>(self, result: Result<T, Error>) -> Result<T, Error> {
         let code = result.as_ref().err().map_or(code::DONE, Error::code);
         self.connection.close(code, b"");
-        // Until the receiver has surely heard of it.
-        let _ = timeout(FAREWELL, self.connection.draining()).await;
+        // Waits until the receiver has surely got the closing code.
+        let _ = timeout(FAREWELL_TIMEOUT, self.connection.draining()).await;
         result
     }
 }
 
-/// How to get to the receiver.
-pub struct Way<'a> {
+/// The parameters of connecting.
+pub struct Connector<'a> {
     pub client: Client,
     pub ticket: &'a Ticket,
 }
 
-impl Way<'_> {
-    /// A connection that replaces `current`: when that has had no acknowledgement for too long, and the receiver answers
-    /// to a new one before it answers to the old one.
+impl Connector<'_> {
+    /// Returns a connection that replaces `current`: when that has had no acknowledgement for too long, and the
+    /// receiver answers a new connection before the old one.
     ///
-    /// A path can come back without the connection: noq's receiver does not send over a new path (such as a NAT makes by
-    /// a new source port) before its PATH_CHALLENGE is answered, and gives up on that after three probe timeouts. The
-    /// sender's answer has to wait for the congestion window, which is full with what the outage has swallowed, and hence
-    /// for its own probe timeout, which the outage has backed off. From then on neither side ever tries again.
+    /// A path can recover without its connection. noq's receiver does not send over a new path (such as a NAT creates
+    /// by a new source port) before its PATH_CHALLENGE is answered, and gives up after three probe timeouts. The
+    /// sender's answer has to wait for the congestion window, which is full with the packets that the outage has
+    /// swallowed, and hence for its own probe timeout, which has been backed off. After that, neither side ever tries
+    /// again.
     pub async fn replace(&self, current: &Connection, watch: Watch<'_>) -> Result<Link, Error> {
         let heard = || current.stats().frame_rx.acks;
         loop {
             let (mut acks, mut since) = (heard(), Instant::now());
             let mut asked = since;
-            while since.elapsed() < STALL {
-                sleep(LOOK).await;
+            while since.elapsed() < STALL_TIMEOUT {
+                sleep(POLL_INTERVAL).await;
                 if heard() != acks {
                     (acks, since) = (heard(), Instant::now());
                     asked = since;
                 } else if asked.elapsed() >= KEEP_ALIVE {
-                    // QUIC's own keep-alive is put off by whatever arrives: a receiver that is busy with its disk reports how far it
-                    // is, while nothing is left to send that it could acknowledge.
+                    // QUIC's own keep-alive is postponed by any arriving packet. A receiver that is busy with its disk
+                    // reports its progress, while the sender has nothing left to send that would be acknowledged.
                     current.ping();
                     asked = Instant::now();
                 }
@@ -108,10 +109,10 @@ impl Way<'_> {
             watch(Event::Reconnecting);
             let recovered = async {
                 while heard() == acks {
-                    sleep(LOOK).await;
+                    sleep(POLL_INTERVAL).await;
                 }
             };
-            let reached = timeout_at(since + PATIENCE, self.reach());
+            let reached = timeout_at(since + RECONNECT_TIMEOUT, self.reach());
             tokio::select! {
                 biased;
                 () = recovered => {}
@@ -120,11 +121,11 @@ impl Way<'_> {
         }
     }
 
-    /// Connects, however many attempts it takes.
+    /// Connects, with any number of attempts.
     pub async fn reach(&self) -> Result<Link, Error> {
         loop {
             match self.connect().await {
-                Err(Error::Unreachable { .. }) => sleep(RETRY).await,
+                Err(Error::Unreachable { .. }) => sleep(RETRY_PAUSE).await,
                 reached => return reached,
             }
         }
@@ -144,7 +145,7 @@ impl Way<'_> {
         while let Some(attempt) = attempts.join_next().await {
             match (attempt?, &failure) {
                 (Ok(connected), _) => return Ok(connected),
-                // A stranger at one address tells more than silence at another.
+                // A wrong certificate at one address says more than silence at another.
                 (Err(Error::Unreachable { .. }), Some(Error::WrongReceiver(_))) => {}
                 (Err(Error::Unreachable { reason, .. }), _) => {
                     failure = Some(Error::Unreachable {
