@@ -122,7 +122,7 @@ mod tests {
         SocketAddr::from(([127, 0, 0, 1], port))
     }
 
-    /// Whether one more may say this.
+    /// True if one more may say this.
     fn says(alike: &mut Alike, port: u16, payload: &[u8], now: Time) -> bool {
         let beginning = alike.admit(address(port), payload, now);
         beginning.map(|beginning| alike.count(beginning)).is_some()

@@ -97,7 +97,7 @@ fn spinners(is_over: &Arc<AtomicBool>) -> Vec<JoinHandle<()>> {
     threads.collect()
 }
 
-/// Whether a control group limits this process to less time than `processors` provide (`cpu.max`, which the standard library
+/// True if a control group limits this process to less time than `processors` provide (`cpu.max`, which the standard library
 /// reads). Threads of idle priority would use up this quota, and the group would stand still for the rest of each period.
 #[cfg(target_os = "linux")]
 fn has_quota_below(processors: usize) -> bool {

@@ -65,7 +65,7 @@ pub struct DirectionCounters {
     pub lateness_total_ns: u64,
 }
 
-/// Whether a socket had no room for a datagram.
+/// True if a socket had no room for a datagram.
 fn is_full(error: &io::Error) -> bool {
     let no_buffers = Errno::NOBUFS.raw_os_error();
     error.kind() == io::ErrorKind::WouldBlock || error.raw_os_error() == Some(no_buffers)

@@ -20,7 +20,7 @@ pub(crate) struct Ends {
 }
 
 impl Ends {
-    /// Whether an answer to `source` would come to the relay or to the server. `ports` are those of the relay's sockets
+    /// True if an answer to `source` would come to the relay or to the server. `ports` are those of the relay's sockets
     /// toward the server.
     pub(crate) fn include(&self, source: SocketAddr, mut ports: impl Iterator<Item = u16>) -> bool {
         reaches(source, self.listen)
@@ -29,7 +29,7 @@ impl Ends {
     }
 }
 
-/// Whether what is sent to `to` from this machine comes to a socket bound to `bound`.
+/// True if what is sent to `to` from this machine comes to a socket bound to `bound`.
 pub(crate) fn reaches(to: SocketAddr, bound: SocketAddr) -> bool {
     let (to, bound) = (destination(to), canonical(bound));
     let is_within = match bound.ip() {
@@ -40,7 +40,7 @@ pub(crate) fn reaches(to: SocketAddr, bound: SocketAddr) -> bool {
     to.port() == bound.port() && is_within
 }
 
-/// Whether both are the same port of the same host. A server that listens on all of this machine's addresses has each of
+/// True if both are the same port of the same host. A server that listens on all of this machine's addresses has each of
 /// them.
 fn is_same_host_at(source: SocketAddr, server: SocketAddr) -> bool {
     let (source, server) = (destination(source), destination(server));
@@ -67,7 +67,7 @@ fn canonical(address: SocketAddr) -> SocketAddr {
     }
 }
 
-/// Whether the address is one of this machine's. The way to such an address begins at the address itself. A socket that can be
+/// True if the address is one of this machine's. The way to such an address begins at the address itself. A socket that can be
 /// bound to it proves nothing, because `net.ipv4.ip_nonlocal_bind` lets it have any address.
 fn is_local(address: SocketAddr) -> bool {
     let any_port = match canonical(address) {

@@ -30,7 +30,7 @@ impl Running {
         })
     }
 
-    /// Whether it still works.
+    /// True if it still works.
     pub(crate) fn is_running(&self) -> bool {
         let thread = self.thread.as_ref();
         thread.is_some_and(|thread| !thread.is_finished())

@@ -165,7 +165,7 @@ impl Inbox {
     }
 }
 
-/// Whether the control messages of a socket at `local` are IPv6's and IPv4's: of `::`, to which both come, unless it is
+/// True if the control messages of a socket at `local` are IPv6's and IPv4's: of `::`, to which both come, unless it is
 /// connected, and of an IPv4 address that is written as one of IPv6.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 fn has_both_families(local: IpAddr, is_connected: bool) -> bool {

@@ -51,7 +51,7 @@ pub(crate) struct Worker {
     /// What is counted outside the paths, and by paths that are gone.
     counters: RelayCounters,
     observed: Shown<Observed>,
-    /// Whether packets wait at a bottleneck.
+    /// True if packets wait at a bottleneck.
     queueing: bool,
     /// What the packets on the path took of memory when it was last looked, and those that have entered since.
     memory: Bytes,
@@ -423,7 +423,7 @@ fn header_bytes(peer: SocketAddr) -> Bytes {
     }
 }
 
-/// Whether a failed read says something about the peer, rather than that nothing was there to read.
+/// True if a failed read says something about the peer, rather than that nothing was there to read.
 fn is_report(error: &io::Error) -> bool {
     error.kind() != io::ErrorKind::WouldBlock
 }

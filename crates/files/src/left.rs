@@ -67,7 +67,7 @@ pub(crate) fn part(
     Err(io::Error::new(ErrorKind::AlreadyExists, reason))
 }
 
-/// Whether the path leads to the open file.
+/// True if the path leads to the open file.
 fn is_there(file: &File, path: &Path) -> bool {
     let number = |about: io::Result<Metadata>| about.ok().map(|of| (of.dev(), of.ino()));
     number(file.metadata()) == number(fs::symlink_metadata(path))

@@ -19,7 +19,7 @@ impl CorruptionProcess {
         }
     }
 
-    /// Whether the next packet is damaged.
+    /// True if the next packet is damaged.
     #[inline]
     pub(crate) fn strikes(&mut self) -> bool {
         self.share.numerator() > 0 && self.stream.happens(self.share)

@@ -67,7 +67,7 @@ pub struct Counters {
 }
 
 impl Counters {
-    /// Whether no packet was invented, or lost without being counted.
+    /// True if no packet was invented, or lost without being counted.
     pub(crate) fn add_up(&self) -> bool {
         let came = [self.entered, self.duplicates];
         let went = [

@@ -17,7 +17,7 @@ use crate::random::{Stream, Streams};
 pub struct Jitter {
     /// The most that is added.
     pub up_to: Duration,
-    /// Whether a packet may overtake another that drew a longer delay. If not, it waits until that one has arrived, and
+    /// True if a packet may overtake another that drew a longer delay. If not, it waits until that one has arrived, and
     /// arrives at the same instant: the delays of packets close to one another are then no longer independent.
     #[serde(default)]
     pub reorders: bool,
@@ -151,7 +151,7 @@ impl JitterProcess {
         }
     }
 
-    /// Whether packets may overtake each other.
+    /// True if packets may overtake each other.
     #[inline]
     pub(crate) fn reorders(&self) -> bool {
         self.model.is_some_and(|jitter| jitter.reorders)

@@ -46,7 +46,7 @@ impl Line {
         }
     }
 
-    /// Whether nothing moves until the rate changes.
+    /// True if nothing moves until the rate changes.
     #[inline]
     pub(crate) fn is_stalled(&self) -> bool {
         self.rate == 0

@@ -102,7 +102,7 @@ pub struct Arrival<P> {
     pub size: Bytes,
     /// As it was sent, or marked by the queue.
     pub ecn: Ecn,
-    /// Whether it was damaged on this link: the checksum that its receiver computes is not the one that it carries.
+    /// True if it was damaged on this link: the checksum that its receiver computes is not the one that it carries.
     pub corrupted: bool,
     /// How long it waited in the queue, from entry to the start of its transmission.
     pub queued: Duration,
@@ -259,7 +259,7 @@ impl<P: Clone> Link<P> {
         Some(self.release(event))
     }
 
-    /// Whether the bottleneck is free for whatever comes next, as of the latest `now`. One that follows a trace never is: its
+    /// True if the bottleneck is free for whatever comes next, as of the latest `now`. One that follows a trace never is: its
     /// next opportunity has a time of its own. Nor is one in an outage.
     #[inline]
     pub fn is_idle(&self) -> bool {
@@ -329,7 +329,7 @@ impl<P: Clone> Link<P> {
         }
     }
 
-    /// Whether bottleneck, changes or what the rate depends on have something to do by `now`.
+    /// True if bottleneck, changes or what the rate depends on have something to do by `now`.
     #[inline]
     fn is_due(&self, now: Time) -> bool {
         let by_now = |at: Option<Time>| at.is_some_and(|at| at <= now);
@@ -405,7 +405,7 @@ impl<P: Clone> Link<P> {
         self.flight.push(&mut self.store, place, queued, at, stray);
     }
 
-    /// Whether the packet that has come to `place` is lost there.
+    /// True if the packet that has come to `place` is lost there.
     fn is_lost_at(&mut self, place: LossAt) -> bool {
         self.loss_at == place && self.loss.strikes()
     }

@@ -119,7 +119,7 @@ impl LossProcess {
         }
     }
 
-    /// Whether the next packet is lost.
+    /// True if the next packet is lost.
     #[inline]
     pub(crate) fn strikes(&mut self) -> bool {
         match self.model {

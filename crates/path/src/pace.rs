@@ -135,7 +135,7 @@ impl Pace {
         }
     }
 
-    /// Whether what enters while nothing waits starts at once.
+    /// True if what enters while nothing waits starts at once.
     #[inline]
     pub(crate) fn is_free_when_idle(&self) -> bool {
         match self {

@@ -63,7 +63,7 @@ impl TokenBucket {
         }
     }
 
-    /// Whether a packet of `size` bytes passes at `now`; if so, its tokens are taken.
+    /// True if a packet of `size` bytes passes at `now`; if so, its tokens are taken.
     pub(crate) fn admits(&mut self, now: Time, size: Bytes) -> bool {
         let filled = self.rate.bytes_per_sec() as u128 * elapsed(self.at, now);
         self.tokens = self.tokens.saturating_add(filled).min(self.capacity);

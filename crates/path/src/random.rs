@@ -25,7 +25,7 @@ impl Stream {
         (product >> 64) as u64
     }
 
-    /// Whether an event of this probability happens: an exact comparison of integers.
+    /// True if an event of this probability happens: an exact comparison of integers.
     #[inline]
     pub(crate) fn happens(&mut self, probability: Ratio) -> bool {
         self.below(probability.denominator() as u64) < probability.numerator() as u64

@@ -22,7 +22,7 @@ const LATEST: u128 = 100_000_000_000;
 /// Numbers are read as multiples of 10⁻⁹.
 const ONE: u128 = 1_000_000_000;
 
-/// Whether the text is such a table and not one stamp a line: its first line has several cells.
+/// True if the text is such a table and not one stamp a line: its first line has several cells.
 pub(crate) fn is_table(text: &str) -> bool {
     let first = rows(text).next();
     first.is_some_and(|(_, line)| Separator::of(line).is_some())
@@ -293,7 +293,7 @@ fn words(name: &str) -> Vec<String> {
 struct Time {
     /// The nanoseconds of a number's unit.
     unit: u128,
-    /// Whether the heading says so.
+    /// True if the heading says so.
     is_told: bool,
 }
 
@@ -406,7 +406,7 @@ fn measured(cell: &str) -> Option<&str> {
     (!is_nothing).then_some(cell)
 }
 
-/// Whether it is a number or a time, so that it names no column.
+/// True if it is a number or a time, so that it names no column.
 fn is_value(cell: &str) -> bool {
     number(cell, Separator::Semicolon).is_some() || date(cell).is_some() || measured(cell).is_none()
 }

@@ -79,7 +79,7 @@ pub(crate) struct Follower {
     base: Time,
     /// The present step.
     present: usize,
-    /// Whether something waits or is under way. Nobody needs the rate otherwise.
+    /// True if something waits or is under way. Nobody needs the rate otherwise.
     is_busy: bool,
 }
 

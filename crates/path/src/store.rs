@@ -45,7 +45,7 @@ pub(crate) struct Store<P> {
     /// came, so they then lie in memory in that order. A processor prefetches well when it walks through a hundred thousand
     /// of them from one end to the other.
     empty: List,
-    /// Whether all places together take more memory than a near cache holds.
+    /// True if all places together take more memory than a near cache holds.
     is_far: bool,
     count: Count,
 }

@@ -197,7 +197,7 @@ fn changes(changes: &[ChangeSpec], usual: Option<Rate>) -> Vec<String> {
     told.into_iter().chain(more).collect()
 }
 
-/// Whether a change is only the end of an outage, after which the rate is as before.
+/// True if a change is only the end of an outage, after which the rate is as before.
 fn is_end(change: &ChangeSpec, before: Option<Rate>) -> bool {
     change.rtt.is_none() && change.mtu.is_none() && change.rate == before
 }

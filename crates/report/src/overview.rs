@@ -44,7 +44,7 @@ pub(super) fn flows(lanes: &[Lane<'_>]) -> Table {
     Table::new(headings, lanes.iter().map(flow))
 }
 
-/// Whether the table has a row a group instead of a row a flow.
+/// True if the table has a row a group instead of a row a flow.
 pub(super) fn is_in_groups(lanes: &[Lane<'_>]) -> bool {
     lanes.len() > MOST_LINES
 }
@@ -111,7 +111,7 @@ fn limit(shares: LimitShares) -> String {
     format!("{what} {:.0} %", share * 100.0)
 }
 
-/// Whether the lane has a transfer that had not arrived when the run ended.
+/// True if the lane has a transfer that had not arrived when the run ended.
 fn is_cut_off(lane: &Lane<'_>) -> bool {
     let groups = &lane.record.scenario.flows;
     let group = lane.summary.group.and_then(|group| groups.get(group));
@@ -264,7 +264,7 @@ fn sharing(record: &Record) -> Vec<String> {
     sums.into_iter().chain(even).collect()
 }
 
-/// Whether some transfers of a record were complete before others ended.
+/// True if some transfers of a record were complete before others ended.
 fn end_apart(record: &Record) -> bool {
     let ends = || record.flows.iter().map(|flow| flow.completed);
     let first = ends().flatten().min();

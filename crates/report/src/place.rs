@@ -182,7 +182,7 @@ pub fn write_table<R>(
         .map_err(|source| DirectoryError::Table { path, source })
 }
 
-/// Whether the file has this mark in its head, as only those that Fullpipe has written have it.
+/// True if the file has this mark in its head, as only those that Fullpipe has written have it.
 ///
 /// # Errors
 ///

@@ -34,7 +34,7 @@ pub fn thin<P: Point>(samples: &[P], points: u64) -> Vec<&P> {
 /// A pause that is shorter than this share of what is shown is not seen.
 const SEEN: u64 = 200;
 
-/// Whether nothing was heard for so long that a line across this pause would show what was not there: for more than two
+/// True if nothing was heard for so long that a line across this pause would show what was not there: for more than two
 /// round trips, of which one is enough for an answer, and for a part of the whole span that is seen.
 pub fn is_pause(pause: Duration, rtt: Option<Duration>, span: Duration) -> bool {
     pause > span / SEEN && pause > rtt.unwrap_or(Duration::ZERO) * 2

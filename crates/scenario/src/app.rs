@@ -79,7 +79,7 @@ pub fn kind(app: &Config) -> Option<&'static str> {
     }
 }
 
-/// Whether the application goes on for ever.
+/// True if the application goes on for ever.
 pub fn is_endless(app: &Config) -> bool {
     match app {
         Config::Bulk | Config::RateLimited(_) => true,

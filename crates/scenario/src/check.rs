@@ -135,7 +135,7 @@ impl Scenario {
         Ok(())
     }
 
-    /// Whether packets fit where they have to go, and timeouts are in order.
+    /// True if packets fit where they have to go, and timeouts are in order.
     fn check_hosts(&self) -> Result<(), DocumentError> {
         for (index, flow) in self.flows.iter().enumerate() {
             let host = flow.host.over(&self.host);

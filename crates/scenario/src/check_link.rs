@@ -81,7 +81,7 @@ impl LinkSpec {
         Err(DocumentError::new(field, reason))
     }
 
-    /// Whether each change changes something that there is.
+    /// True if each change changes something that there is.
     fn check_changes(&self, name: &str) -> Result<(), DocumentError> {
         let place = |is: fn(&ChangeSpec) -> bool| self.changes.iter().position(is);
         let is_none = |change: &ChangeSpec| {

@@ -110,7 +110,7 @@ impl FlowSpec {
         .unwrap_or(kind.into())
     }
 
-    /// Whether a controller of this kind has other settings in this group than in Linux of today.
+    /// True if a controller of this kind has other settings in this group than in Linux of today.
     pub fn has_own(&self, kind: ControllerKind) -> bool {
         self.settings(kind) != kind.into()
     }
@@ -130,7 +130,7 @@ impl FlowSpec {
             .map(|(kind, _)| kind)
     }
 
-    /// Whether each of them sends until the end of the run.
+    /// True if each of them sends until the end of the run.
     pub fn is_endless(&self) -> bool {
         self.bytes.is_none() && super::app::is_endless(&self.app)
     }
@@ -162,7 +162,7 @@ impl FlowSpec {
         }
     }
 
-    /// Whether each object has a connection of its own.
+    /// True if each object has a connection of its own.
     pub fn opens_many(&self) -> bool {
         matches!(&self.app, app::Config::Poisson(poisson) if poisson.connections == Connections::New)
     }

@@ -73,17 +73,17 @@ fn effects<S: Serializer>(effects: &Effects, serializer: S) -> Result<S::Ok, S::
 }
 
 impl LinkSpec {
-    /// Whether packets may have to wait for others.
+    /// True if packets may have to wait for others.
     pub(crate) fn has_bottleneck(&self) -> bool {
         self.rate.is_some() || self.trace.is_some()
     }
 
-    /// Whether packets may arrive damaged.
+    /// True if packets may arrive damaged.
     pub fn may_corrupt(&self) -> bool {
         self.effects.corruption != Ratio::ZERO
     }
 
-    /// Whether there is an MTU, from the start or later on.
+    /// True if there is an MTU, from the start or later on.
     pub fn has_mtu(&self) -> bool {
         self.effects.mtu.is_some() || self.changes.iter().any(|change| change.mtu.is_some())
     }

@@ -196,7 +196,7 @@ impl PathSpec {
         }
     }
 
-    /// Whether packets cross the path as if it were not there.
+    /// True if packets cross the path as if it were not there.
     pub fn is_transparent(&self) -> bool {
         *self == PathSpec::default()
     }

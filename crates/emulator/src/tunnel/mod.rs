@@ -124,7 +124,7 @@ impl Tunnel {
         }
     }
 
-    /// Whether a direction still works: not if one of the devices is gone.
+    /// True if a direction still works: not if one of the devices is gone.
     pub fn is_running(&self, direction: Direction) -> bool {
         self.thread(direction).running.is_running()
     }

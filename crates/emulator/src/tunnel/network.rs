@@ -20,7 +20,7 @@ pub(crate) struct Packet {
     route: u32,
     /// How many links of the route it has entered.
     hop: u32,
-    /// Whether a link has damaged it. Links that only delay do not, so that it is a single segment.
+    /// True if a link has damaged it. Links that only delay do not, so that it is a single segment.
     pub(crate) corrupted: bool,
 }
 
@@ -276,7 +276,7 @@ fn next_event(link: &Link<Packet>) -> Time {
     link.next_event().unwrap_or(Time::MAX)
 }
 
-/// Whether all that a link ever does is to delay packets, which is the same for a large packet and for its segments.
+/// True if all that a link ever does is to delay packets, which is the same for a large packet and for its segments.
 fn only_delays(link: &LinkConfig) -> bool {
     let delay = LinkConfig {
         capacity: Capacity::Unlimited,

@@ -19,7 +19,7 @@ struct Run {
     frame: Frame,
     segments: Range<u32>,
     ecn: Ecn,
-    /// Whether it is a damaged segment, which stays alone.
+    /// True if it is a damaged segment, which stays alone.
     corrupted: bool,
     /// The link that they come from.
     from: Option<usize>,
@@ -127,7 +127,7 @@ impl Outbox {
     }
 }
 
-/// Whether an error of reading or writing will never end: the descriptor has no device any more (`EBADFD` of TUN), or no
+/// True if an error of reading or writing will never end: the descriptor has no device any more (`EBADFD` of TUN), or no
 /// peer. All others, even of a device that is down (`EIO`), may.
 pub(crate) fn is_gone(error: &io::Error) -> bool {
     use rustix::io::Errno;

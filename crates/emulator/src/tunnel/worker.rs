@@ -42,9 +42,9 @@ pub(crate) struct Worker {
     observed: Shown<ObservedWay>,
     /// When observers were last shown how things stand.
     shown_at: Time,
-    /// Whether anything has happened since.
+    /// True if anything has happened since.
     changed: bool,
-    /// Whether packets waited at a bottleneck then.
+    /// True if packets waited at a bottleneck then.
     queueing: bool,
     /// For what is due when the thread last slept.
     dozed_for: Time,

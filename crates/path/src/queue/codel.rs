@@ -27,7 +27,7 @@ pub struct CoDel {
     /// How long the delay must stay above it before anything is dropped: a round-trip time, at the slow end of those
     /// that use the link.
     pub interval: Duration,
-    /// Whether packets capable of ECN are marked in place of being dropped.
+    /// True if packets capable of ECN are marked in place of being dropped.
     pub ecn: bool,
 }
 
@@ -148,7 +148,7 @@ const MEMORY_INTERVALS: u64 = 16;
 pub(super) struct Control {
     /// When the delay will have been above the target for an interval; none if it is not above.
     first_above: Option<Time>,
-    /// Whether packets are being dropped, and then when the next one is.
+    /// True if packets are being dropped, and then when the next one is.
     dropping: bool,
     drop_next: Time,
     /// Drops since dropping began, and what that was when it last began.

@@ -107,7 +107,7 @@ struct FlowQueue {
     control: Control,
     /// Bytes that it may still send in this turn; below zero if its last packet was larger than what was left.
     credits: i64,
-    /// Whether it is in one of the lists, and the queue behind it there.
+    /// True if it is in one of the lists, and the queue behind it there.
     listed: bool,
     next: Index,
 }

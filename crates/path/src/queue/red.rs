@@ -38,11 +38,11 @@ pub struct Red {
         deserialize_with = "units::bounds::share"
     )]
     pub probability: Ratio,
-    /// Whether the probability grows on to 1 between max and twice max (Floyd, "Recommendation on using the 'gentle_'
+    /// True if the probability grows on to 1 between max and twice max (Floyd, "Recommendation on using the 'gentle_'
     /// variant of RED", 2000), instead of jumping to 1 at max.
     #[serde(default = "usually_gentle")]
     pub gentle: bool,
-    /// Whether packets capable of ECN are marked in place of being dropped. They still are when the buffer is full.
+    /// True if packets capable of ECN are marked in place of being dropped. They still are when the buffer is full.
     #[serde(default)]
     pub ecn: bool,
 }
@@ -176,7 +176,7 @@ impl RedQueue {
         self.list.pop(store)
     }
 
-    /// Whether the packet that arrives at `now` is to be dropped or marked (the paper's figure 2, "Detailed algorithm
+    /// True if the packet that arrives at `now` is to be dropped or marked (the paper's figure 2, "Detailed algorithm
     /// for RED gateways").
     fn chooses(&mut self, room: &Room, now: Time) -> bool {
         if self.config.is_threshold() {

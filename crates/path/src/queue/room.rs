@@ -62,7 +62,7 @@ impl Room {
         }
     }
 
-    /// Whether a packet of `size` finds room.
+    /// True if a packet of `size` finds room.
     pub(super) fn has_room(&self, size: Bytes) -> bool {
         self.waiting.packets < self.max.packets && size <= self.max.bytes - self.waiting.bytes
     }

@@ -51,7 +51,7 @@ pub struct Flow {
 pub struct Outcome {
     /// Bytes that reached the receiving application, verified.
     pub bytes: u64,
-    /// Whether that is all, rather than what fitted before the deadline.
+    /// True if that is all, rather than what fitted before the deadline.
     pub is_complete: bool,
     /// When the flow started.
     pub start: Instant,

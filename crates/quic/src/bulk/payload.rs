@@ -33,7 +33,7 @@ impl Payload {
         }
     }
 
-    /// Whether there is nothing to carry.
+    /// True if there is nothing to carry.
     pub fn is_empty(&self) -> bool {
         self.len() == Some(0)
     }

@@ -21,7 +21,7 @@ impl Report {
         encoded
     }
 
-    /// Whether it can be true of a stripe of which so many bytes were written.
+    /// True if it can be true of a stripe of which so many bytes were written.
     pub(super) fn may_be(&self, written: u64) -> bool {
         self.bytes == written || self.bytes < written && !self.is_complete
     }

@@ -35,7 +35,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// Whether it still receives: it stops of itself only by a fault of its own.
+    /// True if it still receives: it stops of itself only by a fault of its own.
     pub fn is_running(&self) -> bool {
         self.driver.is_running()
     }

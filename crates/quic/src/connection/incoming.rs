@@ -122,7 +122,7 @@ impl Incoming {
         Some(guest.remote_address())
     }
 
-    /// Whether it can be asked to show that its address is its own, and has not been.
+    /// True if it can be asked to show that its address is its own, and has not been.
     pub fn may_retry(&self) -> bool {
         self.guest
             .as_ref()

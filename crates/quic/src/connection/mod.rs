@@ -260,7 +260,7 @@ impl Connection {
         self.0.remote
     }
 
-    /// Whether both are the same connection.
+    /// True if both are the same connection.
     pub fn is(&self, other: &Connection) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }

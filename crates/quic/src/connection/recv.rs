@@ -35,7 +35,7 @@ pub(super) struct Gathering {
     most: usize,
     end: Option<End>,
     is_closed: bool,
-    /// Whether the peer may be told that there is room for more.
+    /// True if the peer may be told that there is room for more.
     is_due: bool,
 }
 

@@ -21,10 +21,10 @@ pub(super) struct Writing {
     chunks: Vec<Bytes>,
     /// The chunks before this one are written.
     next: usize,
-    /// Whether the stream ends behind them.
+    /// True if the stream ends behind them.
     is_last: bool,
     result: Option<Result<(), WriteError>>,
-    /// Whether the latest call has written something.
+    /// True if the latest call has written something.
     is_written: bool,
 }
 
@@ -71,7 +71,7 @@ impl Writing {
         true
     }
 
-    /// Whether there is nothing more to wait for.
+    /// True if there is nothing more to wait for.
     pub(super) fn is_over(&self) -> bool {
         self.result.is_some()
     }

@@ -55,7 +55,7 @@ impl Episode {
         self.is_undoable = cause == Cause::Loss;
     }
 
-    /// Whether the ACK of this packet ends it: it left after the start, and after the losses became known.
+    /// True if the ACK of this packet ends it: it left after the start, and after the losses became known.
     pub(super) fn is_over(&self, packet: u64) -> bool {
         Some(packet) > self.start.max(self.losses)
     }

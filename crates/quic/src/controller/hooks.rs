@@ -33,7 +33,7 @@ impl<C: Controller> Hooks<C> {
         }
     }
 
-    /// Whether our driver has shut the window, to get a probe of the path MTU.
+    /// True if our driver has shut the window, to get a probe of the path MTU.
     fn is_shut(&self) -> bool {
         self.flow.as_ref().is_some_and(|flow| flow.is_shut())
     }

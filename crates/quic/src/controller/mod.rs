@@ -64,7 +64,7 @@ use hooks::Hooks;
 
 /// What makes the controllers of an endpoint's connections.
 pub trait Controllers: ControllerFactory + Send + Sync {
-    /// Whether they answer marks ([`Controller::responds_to_ecn`]). If not, an endpoint must not send its packets as
+    /// True if they answer marks ([`Controller::responds_to_ecn`]). If not, an endpoint must not send its packets as
     /// capable of ECN.
     fn responds_to_ecn(&self) -> bool;
 

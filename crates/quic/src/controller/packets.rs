@@ -63,7 +63,7 @@ impl Packets {
         self.take(number, |state| state.bytes.get() == bytes)
     }
 
-    /// Whether a packet with this number and size is in flight.
+    /// True if a packet with this number and size is in flight.
     pub(super) fn has(&self, number: u64, bytes: u64) -> bool {
         self.lanes.iter().any(|lane| {
             let place = position(lane, number);

@@ -66,7 +66,7 @@ impl<K: Copy + Ord + Hash> Agenda<K> {
         self.order.first().map(|(at, _)| *at)
     }
 
-    /// Whether the first key has been due for this long.
+    /// True if the first key has been due for this long.
     pub(super) fn is_late(&self, by: Duration, now: Instant) -> bool {
         self.next().is_some_and(|at| at + by <= now)
     }

@@ -42,7 +42,7 @@ impl Present {
         (Present { day, now }, now - before)
     }
 
-    /// Whether the time of day was set since `before`.
+    /// True if the time of day was set since `before`.
     fn is_set_since(&self, before: &Present) -> bool {
         let passed = self.now.saturating_duration_since(before.now);
         let went = self.day.duration_since(before.day);

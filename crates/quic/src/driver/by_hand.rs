@@ -61,7 +61,7 @@ pub(super) struct Held {
     bytes: HashMap<SocketAddr, usize>,
     /// How many sends still fail for lack of room.
     full: usize,
-    /// Whether what is sent vanishes.
+    /// True if what is sent vanishes.
     pub(super) is_cut: bool,
     /// The time that it takes to send a burst.
     pub(super) cost: Duration,

@@ -14,7 +14,7 @@ impl Credit {
         Credit(QUANTUM)
     }
 
-    /// Whether the connection has its turn. If not, it is the turn of the others that are due, if there are any.
+    /// True if the connection has its turn. If not, it is the turn of the others that are due, if there are any.
     pub(super) fn begin(&mut self, is_other_due: bool) -> bool {
         if self.0 > 0 {
             return true;
@@ -31,7 +31,7 @@ impl Credit {
         self.0 -= i64::try_from(bytes).unwrap_or(i64::MAX);
     }
 
-    /// Whether the turn of the connection, which has more to send, goes on. If not, it is the turn of the others.
+    /// True if the turn of the connection, which has more to send, goes on. If not, it is the turn of the others.
     pub(super) fn goes_on(&mut self) -> bool {
         let is_left = self.0 > 0;
         if !is_left {

@@ -14,13 +14,13 @@ use crate::lock::lock;
 pub struct Flow {
     /// The pacing rate in bytes per second. Zero until the controller was asked for it.
     rate: AtomicU64,
-    /// Whether the congestion window has held back a packet.
+    /// True if the congestion window has held back a packet.
     is_blocked: AtomicBool,
-    /// Whether noq may send nothing that the window could hold back.
+    /// True if noq may send nothing that the window could hold back.
     is_shut: AtomicBool,
-    /// Whether the application ran out of data, and the controller does not know yet.
+    /// True if the application ran out of data, and the controller does not know yet.
     ran_dry: AtomicBool,
-    /// Whether the application has no data.
+    /// True if the application has no data.
     is_dry: AtomicBool,
     /// Bytes that left under congestion control, and that pacing does not know yet.
     sent: AtomicU64,
@@ -48,7 +48,7 @@ impl Flow {
         self.is_blocked.store(true, Ordering::Relaxed);
     }
 
-    /// Whether the congestion window has held back a packet since the last call.
+    /// True if the congestion window has held back a packet since the last call.
     pub(super) fn take_blocked(&self) -> bool {
         self.is_blocked.swap(false, Ordering::Relaxed)
     }
@@ -58,7 +58,7 @@ impl Flow {
         self.is_shut.store(is_shut, Ordering::Relaxed);
     }
 
-    /// Whether the congestion window is shut, whatever its size.
+    /// True if the congestion window is shut, whatever its size.
     pub(crate) fn is_shut(&self) -> bool {
         self.is_shut.load(Ordering::Relaxed)
     }
@@ -74,7 +74,7 @@ impl Flow {
         self.is_dry.store(is_dry, Ordering::Relaxed);
     }
 
-    /// Whether the application had no data when noq last could send.
+    /// True if the application had no data when noq last could send.
     pub(crate) fn is_dry(&self) -> bool {
         self.is_dry.load(Ordering::Relaxed)
     }
@@ -111,7 +111,7 @@ impl Flow {
         lock(&self.error).take()
     }
 
-    /// Whether the application has run out of data since the last call.
+    /// True if the application has run out of data since the last call.
     pub(crate) fn take_dry(&self) -> bool {
         // This is called for every packet, and is seldom true.
         self.ran_dry.load(Ordering::Relaxed) && self.ran_dry.swap(false, Ordering::Relaxed)

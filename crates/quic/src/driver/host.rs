@@ -43,7 +43,7 @@ pub(super) struct Host {
     pub(super) sessions: HashMap<ConnectionHandle, Session>,
     /// Who may connect; nobody if there is no door.
     door: Option<Box<dyn Door>>,
-    /// Whether there may be new connections.
+    /// True if there may be new connections.
     is_open: bool,
     unproven: usize,
     queue: Queue,
@@ -111,12 +111,12 @@ impl Host {
         self.is_open = false;
     }
 
-    /// Whether there are no connections, and no new ones are allowed.
+    /// True if there are no connections, and no new ones are allowed.
     pub(super) fn is_done(&self) -> bool {
         !self.is_open && self.sessions.is_empty()
     }
 
-    /// Whether something waits until the socket is writable.
+    /// True if something waits until the socket is writable.
     pub(super) fn is_full(&self) -> bool {
         self.unsent
             .as_ref()
@@ -137,7 +137,7 @@ impl Host {
         rest.into_iter().chain(again).min()
     }
 
-    /// Whether datagrams were read that are not processed yet.
+    /// True if datagrams were read that are not processed yet.
     pub(super) fn has_rest(&self) -> bool {
         !self.queue.is_empty()
     }

@@ -34,7 +34,7 @@ pub(crate) struct Line {
     connection: Arc<Mutex<Connection>>,
     key: Key,
     driver: Arc<dyn Drive>,
-    /// Whether the driver has been told to look, and has not looked yet.
+    /// True if the driver has been told to look, and has not looked yet.
     is_called: Arc<AtomicBool>,
 }
 
@@ -79,7 +79,7 @@ impl Line {
         self.driver.end(self.clone(), code);
     }
 
-    /// Whether both are the same connection. When a connection is over, another one may get its handle.
+    /// True if both are the same connection. When a connection is over, another one may get its handle.
     pub(super) fn is(&self, other: &Line) -> bool {
         Arc::ptr_eq(&self.connection, &other.connection)
     }

@@ -251,7 +251,7 @@ impl Driver {
         self.ground.largest_datagram(canonical(peer))
     }
 
-    /// Whether the thread is running. It ends without a stop only after a panic.
+    /// True if the thread is running. It ends without a stop only after a panic.
     pub(crate) fn is_running(&self) -> bool {
         let thread = self.thread.as_ref();
         thread.is_none_or(|thread| !thread.is_finished())

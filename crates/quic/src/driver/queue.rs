@@ -75,7 +75,7 @@ impl Queue {
     }
 }
 
-/// Whether a datagram begins with a packet of a handshake (RFC 9000, "Long Header Packets").
+/// True if a datagram begins with a packet of a handshake (RFC 9000, "Long Header Packets").
 pub(super) fn is_long(payload: &[u8]) -> bool {
     payload.first().is_some_and(|first| first & 0x80 != 0)
 }

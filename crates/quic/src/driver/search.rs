@@ -26,7 +26,7 @@ impl Search {
         }
     }
 
-    /// Whether it is time to ask.
+    /// True if it is time to ask.
     pub(super) fn is_due(&self, now: Instant) -> bool {
         now >= self.next
     }

@@ -65,11 +65,11 @@ pub(super) struct Session {
     home: Option<SocketAddr>,
     /// The bytes that the peer has sent since that move.
     heard: usize,
-    /// Whether it is in the list of connections with events.
+    /// True if it is in the list of connections with events.
     pub(super) is_noted: bool,
-    /// Whether its handshake is complete.
+    /// True if its handshake is complete.
     pub(super) is_proven: bool,
-    /// Whether it is over completely.
+    /// True if it is over completely.
     pub(super) is_over: bool,
 }
 
@@ -103,7 +103,7 @@ impl Session {
         self.line.id()
     }
 
-    /// Whether it is this connection.
+    /// True if it is this connection.
     pub(super) fn is_of(&self, line: &Line) -> bool {
         self.line.is(line)
     }
@@ -368,7 +368,7 @@ impl Session {
         }
     }
 
-    /// Whether datagrams of this size suit the pacing rate; see [`LONGEST`].
+    /// True if datagrams of this size suit the pacing rate; see [`LONGEST`].
     fn suits(&self, size: usize) -> bool {
         let most = |rate| carried(LONGEST, rate);
         size <= ETHERNET || self.rate().is_none_or(|rate| size as u64 <= most(rate))

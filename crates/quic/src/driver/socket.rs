@@ -45,7 +45,7 @@ pub(super) struct Socket {
     plain: UdpSocketState,
     /// Our addresses from which the system has sent datagrams.
     sources: RefCell<BTreeSet<IpAddr>>,
-    /// Whether packets are sent as ECN-capable.
+    /// True if packets are sent as ECN-capable.
     ecn: bool,
     /// The last time at which the socket was known to be empty.
     empty: Present,

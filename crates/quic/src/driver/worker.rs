@@ -59,9 +59,9 @@ pub struct Worker {
     decisions: VecDeque<(HostId, Box<(Incoming, Verdict)>)>,
     /// If datagrams may be waiting that are not read yet: none of them arrived before this time.
     unread: Option<Instant>,
-    /// Whether there may be commands.
+    /// True if there may be commands.
     is_rung: bool,
-    /// Whether a connection was opened.
+    /// True if a connection was opened.
     has_opened: bool,
     /// The burst that is being sent.
     contents: Vec<u8>,

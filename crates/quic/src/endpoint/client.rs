@@ -22,7 +22,7 @@ pub struct Client {
     alpn: Arc<[u8]>,
     controllers: Arc<dyn Controllers>,
     transport: Arc<Transport>,
-    /// Whether path MTU discovery goes up to the MTU of the route.
+    /// True if path MTU discovery goes up to the MTU of the route.
     has_large_datagrams: bool,
 }
 

@@ -53,7 +53,7 @@ impl Identity {
         self.key.secret_pkcs8_der()
     }
 
-    /// Whether the bytes are a certificate and its key.
+    /// True if the bytes are a certificate and its key.
     pub fn is_sound(&self) -> bool {
         self.tls().is_ok()
     }

@@ -139,7 +139,7 @@ impl Token {
         Token::parse(&text)
     }
 
-    /// Whether anybody may send.
+    /// True if anybody may send.
     pub const fn is_none(&self) -> bool {
         self.is_none
     }
@@ -149,7 +149,7 @@ impl Token {
         *blake3::keyed_hash(&self.key, challenge).as_bytes()
     }
 
-    /// Whether this is the proof. Compares in constant time, as [`blake3::Hash`] does.
+    /// True if this is the proof. Compares in constant time, as [`blake3::Hash`] does.
     pub fn is_proven(&self, challenge: &[u8; PROOF_LEN], proof: &[u8]) -> bool {
         blake3::keyed_hash(&self.key, challenge) == *proof
     }

@@ -160,7 +160,7 @@ impl Host {
 pub struct Departure {
     pub at: Time,
     pub size: u64,
-    /// Whether the network may mark it.
+    /// True if the network may mark it.
     pub is_ecn_capable: bool,
 }
 

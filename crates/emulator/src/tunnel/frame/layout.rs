@@ -132,7 +132,7 @@ struct Ip<'a> {
     protocol: u8,
     /// Where the next header starts.
     next: usize,
-    /// Whether it is one part of a packet.
+    /// True if it is one part of a packet.
     fragment: bool,
     ecn: u8,
 }

@@ -83,7 +83,7 @@ impl Frame {
         &self.0.layout
     }
 
-    /// Whether `other` is a copy of it.
+    /// True if `other` is a copy of it.
     pub(crate) fn is(&self, other: &Frame) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }

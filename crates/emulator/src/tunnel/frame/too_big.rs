@@ -50,7 +50,7 @@ pub(super) fn report(version: Version, packet: &[u8], mtu: Mtu) -> Option<Vec<u8
     Some(frame)
 }
 
-/// Whether a host may hear of this packet: not if it is an error report itself, so that errors do not answer each other; not if
+/// True if a host may hear of this packet: not if it is an error report itself, so that errors do not answer each other; not if
 /// its source is no single host; and only once of each packet in fragments (RFC 1122, section 3.2.2; RFC 4443, section 2.4 (e),
 /// which has no rule for fragments). RFC 4443 would permit reports on multicast, but they need an address of the path's own.
 fn deserves_report(packet: &[u8]) -> bool {
@@ -72,7 +72,7 @@ fn deserves_report(packet: &[u8]) -> bool {
     !is_later_fragment && !is_error && hosts.into_iter().all(is_one_host)
 }
 
-/// Whether a packet with this address on a network comes from, or goes to, one host.
+/// True if a packet with this address on a network comes from, or goes to, one host.
 fn is_one_host(address: IpAddr) -> bool {
     let is_reserved = match address {
         // "This network" (RFC 1122, section 3.2.1.3), and class E with the broadcast address.
