@@ -1,4 +1,4 @@
-//! Events of a connection, as its tasks hear of them.
+//! Events of a connection, passed on to its tasks.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -11,11 +11,11 @@ use super::hall::Place;
 use super::waiting::Waiting;
 use crate::driver::{Application, Line};
 
-/// Hears on the driver's thread what happens to a connection. It goes on with what tasks have begun there: a task whose piece
-/// of data is larger than a datagram is not woken for each datagram.
+/// Handles a connection's events on the driver's thread. It continues what tasks have begun there, so a task whose
+/// piece of data is larger than a datagram is not woken for each datagram.
 pub(super) struct Ear {
     waiting: Arc<Waiting>,
-    /// Its place at its listener, while it is not over.
+    /// Its place among its listener's connections, until it is over.
     place: Option<Place>,
 }
 
@@ -96,7 +96,7 @@ impl Application for Ear {
 
 impl Drop for Ear {
     fn drop(&mut self) {
-        // Said already, unless the driver has ended.
+        // The error is known already, unless the driver has ended.
         self.waiting.end(ConnectionError::LocallyClosed);
         self.waiting.tell(|state| state.is_draining = true);
     }

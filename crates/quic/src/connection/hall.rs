@@ -1,4 +1,4 @@
-//! A listener's connections that are not over.
+//! The open connections of a listener.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -31,7 +31,7 @@ pub(super) struct Place {
     hall: Arc<Hall>,
 }
 
-/// Whoever waits for a connection that is being let in.
+/// The task that waits for an accepted connection.
 pub(super) struct Coming {
     pub(super) waiting: Arc<Waiting>,
     pub(super) remote: SocketAddr,
@@ -40,13 +40,13 @@ pub(super) struct Coming {
 }
 
 impl Place {
-    /// Takes a place, for a connection that somebody may wait for.
+    /// Takes a place for a connection, for which a task may wait.
     pub(super) fn new(hall: Arc<Hall>, coming: Option<Coming>) -> Place {
         hall.count.fetch_add(1, Ordering::AcqRel);
         Place { coming, hall }
     }
 
-    /// The connection is there. If nobody waits for it any more, it is closed.
+    /// Gives the established connection to the task that waits for it, or closes it if there is none.
     pub(super) fn come(&mut self, line: Line) {
         if let Some(coming) = self.coming.take() {
             let Coming {

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// Wakes a driver when there is something to do.
 pub type Bell = Arc<dyn Fn() + Send + Sync>;
 
-/// What a thread hears of its bell. A ring costs a system call only if the thread sleeps.
+/// The receiving end of a thread's bell. A ring costs a system call only if the thread sleeps.
 pub(super) struct Ear {
     /// Readable after a ring in the thread's sleep.
     pipe: PipeReader,
@@ -22,7 +22,7 @@ struct EarState {
 }
 
 impl Ear {
-    /// A thread's ear, and its bell. The thread may also ring the bell itself, so ringing never blocks.
+    /// Makes the two ends of a bell. The thread may also ring the bell itself, so ringing never blocks.
     pub(super) fn new() -> io::Result<(Ear, Bell)> {
         let (pipe, rope) = io::pipe()?;
         rustix::io::ioctl_fionbio(&rope, true)?;
@@ -32,8 +32,8 @@ impl Ear {
             state: state.clone(),
         };
         let bell = move || {
-            // Each side first says what it does, and then looks at what the other one does. So at least one of them sees the
-            // other one's word, and no ring is lost.
+            // Each side first writes its own flag, and then reads the other's. So at least one of them sees the other's
+            // flag, and no ring is lost.
             state.is_rung.store(true, Ordering::SeqCst);
             if state.is_asleep.swap(false, Ordering::SeqCst) {
                 // This fails if the pipe is full, and then the thread wakes up anyway. It also fails if the thread has
@@ -44,13 +44,14 @@ impl Ear {
         Ok((ear, Arc::new(bell)))
     }
 
-    /// Before the thread waits for [`Ear::pipe`]. Whether the bell has rung already, so that it must not wait.
+    /// Called before the thread waits for the pipe. Returns true if the bell has rung already, so that it must not
+    /// wait.
     pub(super) fn fall_asleep(&self) -> bool {
         self.state.is_asleep.store(true, Ordering::SeqCst);
         self.state.is_rung.load(Ordering::SeqCst)
     }
 
-    /// After that, with whether the pipe is readable. Whether the bell has rung since the last time.
+    /// Called after that. Returns true if the bell has rung since the last call.
     pub(super) fn wake_up(&self, is_readable: bool) -> bool {
         self.state.is_asleep.store(false, Ordering::SeqCst);
         if is_readable {
@@ -59,7 +60,7 @@ impl Ear {
         self.state.is_rung.swap(false, Ordering::SeqCst)
     }
 
-    /// The file to wait for.
+    /// The file descriptor to wait for.
     pub(super) fn file(&self) -> BorrowedFd<'_> {
         self.pipe.as_fd()
     }
@@ -73,7 +74,7 @@ mod tests {
 
     use super::*;
 
-    /// Reads how many bytes are in the pipe.
+    /// Returns the number of bytes in the pipe.
     fn calls(ear: &Ear) -> u64 {
         rustix::io::ioctl_fionread(ear.file()).unwrap()
     }
@@ -81,7 +82,7 @@ mod tests {
     #[test]
     fn only_a_sleeper_is_woken_and_once() {
         let (ear, bell) = Ear::new().unwrap();
-        // More often than the pipe has room for.
+        // These are more rings than the pipe has room for.
         (0..1 << 17).for_each(|_| bell());
         assert_eq!(calls(&ear), 0);
         assert!(ear.fall_asleep());

@@ -27,8 +27,8 @@ pub(super) trait Drive: Debug + Send + Sync {
     fn now(&self) -> Instant;
 }
 
-/// A connection of a driver. The driver and other threads take turns to use it. Nobody may lock it for longer than it
-/// takes to move a few pieces of data.
+/// A connection of a driver. The driver and other threads take turns to use it. A user must lock it only to move a few
+/// pieces of data.
 #[derive(Debug, Clone)]
 pub(crate) struct Line {
     connection: Arc<Mutex<Connection>>,
@@ -64,7 +64,7 @@ impl Line {
         }
     }
 
-    /// Notes that the driver looks. A later change needs another call.
+    /// Records that the driver looks. A later change needs another call.
     pub(super) fn answer(&self) {
         self.is_called.store(false, Ordering::Release);
     }

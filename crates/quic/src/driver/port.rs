@@ -63,7 +63,7 @@ pub trait Port: Send {
         let _ = self.send(transmit, contents);
     }
 
-    /// How many datagrams of this size may be sent with one call.
+    /// The number of datagrams of this size that may be sent with one call.
     fn most_datagrams(&self, size: u16) -> usize;
 
     /// True if datagrams may be fragmented on the path.

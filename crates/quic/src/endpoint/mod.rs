@@ -1,5 +1,5 @@
 //! QUIC endpoints that trust one certificate: TLS 1.3 only, the server's self-signed certificate pinned by its
-//! fingerprint, and a transport that does not get in a fast path's way.
+//! fingerprint, and transport settings that do not limit a fast path.
 
 mod client;
 mod error;
