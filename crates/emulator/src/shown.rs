@@ -1,15 +1,15 @@
-//! What a working thread shows of itself.
+//! A working thread's visible state.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// A view of a thread's state that the thread renews and its owner reads.
+/// A view of a thread's state, which the thread updates and its owner reads.
 #[derive(Debug, Default)]
 pub(crate) struct Shown<T>(Arc<Mutex<T>>);
 
 impl<T> Shown<T> {
-    /// The view, to be renewed or read, and to be let go of quickly.
+    /// Locks the view for an update or a read, which must be short.
     pub(crate) fn lock(&self) -> MutexGuard<'_, T> {
-        // A view is renewed as a whole by plain assignments, so even a thread that panics leaves it whole.
+        // A view is updated by plain assignments, so even a thread that panics leaves it consistent.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
