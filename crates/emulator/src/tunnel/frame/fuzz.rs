@@ -25,7 +25,7 @@ pub fn frames(bytes: &[u8]) {
     let mut damaged = bytes.to_vec();
     damage(&mut damaged);
     assert_eq!(damaged.len(), bytes.len());
-    let mtu = Mtu::new(Mtu::LEAST).expect("the least is one");
+    let mtu = Mtu::new(Mtu::MIN).expect("the least is one");
     let report = too_big::report(layout.version, &bytes[VIRTIO..], mtu);
     // The limit holds for the larger of both headers. Some senders get no report.
     assert!(report.is_none_or(|report| report.len() <= VIRTIO + 40 + 8 + 548));
