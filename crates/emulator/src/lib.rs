@@ -67,9 +67,9 @@ mod kernel;
 mod relay;
 mod routes;
 mod running;
-mod shown;
 mod socket;
 pub mod tunnel;
+mod view;
 mod wakeup;
 mod worker;
 

@@ -11,15 +11,15 @@ use crate::ends::{Ends, reaches};
 use crate::error::RelayError;
 use crate::routes::Routes;
 use crate::running::Running;
-use crate::shown::Shown;
 use crate::socket::Socket;
+use crate::view::View;
 use crate::worker::Worker;
 
 /// A running relay. It stops at [`stop`](Relay::stop), or when it is dropped.
 #[derive(Debug)]
 pub struct Relay {
     local_addr: SocketAddr,
-    observed: Shown<Observed>,
+    observed: View<Observed>,
     thread: Running,
 }
 
@@ -47,7 +47,7 @@ impl Relay {
             address: to,
             source,
         })?;
-        let observed = Shown::<Observed>::default();
+        let observed = View::<Observed>::default();
         let shown = observed.clone();
         let work = |stop| {
             let ends = Ends {

@@ -16,8 +16,8 @@ use crate::ends::Ends;
 use crate::entry::{Entry, Way, enter};
 use crate::kernel::overflows;
 use crate::routes::{Datagram, Routes};
-use crate::shown::Shown;
 use crate::socket::{Inbox, Received, Socket};
+use crate::view::View;
 use crate::wakeup::{MAX_VIEW_AGE, ask_for_precise_wakeups, timespec};
 
 /// The interval at which idle clients are searched for.
@@ -51,7 +51,7 @@ pub(crate) struct Worker {
     next_expiry: Time,
     /// Counters of events outside the paths, and of paths that are gone.
     counters: RelayCounters,
-    observed: Shown<Observed>,
+    observed: View<Observed>,
     /// True if packets wait at a bottleneck.
     queueing: bool,
     /// The memory of the packets on the path at the last check, and of those that have entered since.
@@ -72,7 +72,7 @@ impl Worker {
         listen: Socket,
         ends: Ends,
         routes: Routes,
-        observed: Shown<Observed>,
+        observed: View<Observed>,
         stop: PipeReader,
     ) -> Worker {
         Worker {
@@ -452,7 +452,7 @@ mod tests {
             listen: address,
             to,
         };
-        let mut worker = Worker::new(listen, ends, routes, Shown::default(), stop);
+        let mut worker = Worker::new(listen, ends, routes, View::default(), stop);
         let client = UdpSocket::bind("127.0.0.1:0").unwrap();
         let other = UdpSocket::bind("127.0.0.1:0").unwrap();
         for number in 0..60_u8 {

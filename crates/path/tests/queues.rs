@@ -497,7 +497,7 @@ fn the_way_back_has_a_bottleneck_of_its_own() {
     assert!(wait < 150.0, "{wait} ms");
 }
 
-/// What happened, whatever it was: FNV-1a over each arrival, drops, marks.
+/// A fingerprint of all events: FNV-1a over each arrival, drops, marks.
 fn digest(queue: Discipline) -> (u64, u64, u64) {
     let mut link = link(queue, Buffer::Packets(60));
     let mut hash = 0xcbf2_9ce4_8422_2325u64;

@@ -59,7 +59,7 @@ pub use frame::fuzz;
 
 use crate::clock::Clock;
 use crate::running::Running;
-use crate::shown::Shown;
+use crate::view::View;
 use network::Network;
 use worker::{ObservedWay, Worker};
 
@@ -74,7 +74,7 @@ pub struct Tunnel {
 /// The thread of one direction.
 #[derive(Debug)]
 struct Thread {
-    observed: Shown<ObservedWay>,
+    observed: View<ObservedWay>,
     running: Running,
 }
 
@@ -154,7 +154,7 @@ impl Thread {
         to: &Arc<OwnedFd>,
         network: Network,
     ) -> Result<Thread, TunnelError> {
-        let observed = Shown::<ObservedWay>::default();
+        let observed = View::<ObservedWay>::default();
         let (from, to, shown) = (from.clone(), to.clone(), observed.clone());
         let running = Running::start(name, |stop| {
             let worker = Worker::new(clock, from, to, network, shown, stop);

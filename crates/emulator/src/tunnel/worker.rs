@@ -13,7 +13,7 @@ use super::frame::{Inbox, Received};
 use super::network::{Departure, Network, TooBig};
 use super::outbox::{Outbox, is_gone};
 use crate::clock::Clock;
-use crate::shown::Shown;
+use crate::view::View;
 use crate::wakeup::{MAX_VIEW_AGE, ask_for_precise_wakeups, timespec};
 
 /// The interval at which a busy thread checks for its stop, and updates its visible state.
@@ -39,7 +39,7 @@ pub(crate) struct Worker {
     network: Network,
     outbox: Outbox,
     counters: TunCounters,
-    observed: Shown<ObservedWay>,
+    observed: View<ObservedWay>,
     /// The time of the last update for observers.
     shown_at: Time,
     /// True if anything has happened since then.
@@ -61,7 +61,7 @@ impl Worker {
         from: Arc<OwnedFd>,
         to: Arc<OwnedFd>,
         network: Network,
-        observed: Shown<ObservedWay>,
+        observed: View<ObservedWay>,
         stop: PipeReader,
     ) -> Worker {
         let mut worker = Worker {

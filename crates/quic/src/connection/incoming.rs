@@ -7,8 +7,8 @@ use noq_proto::{ConnectionError, EndpointConfig, ServerConfig, VarInt};
 use tokio::sync::{Mutex, mpsc, oneshot};
 
 use super::Connection;
-use super::ear::Ear;
-use super::hall::{Coming, Hall, Place};
+use super::event_handler::EventHandler;
+use super::open_connections::{OpenConnections, Registration, Waiter};
 use super::waiting::Waiting;
 use crate::driver::{Crowd, Door, Driver, HostId, Verdict};
 use crate::endpoint::EndpointError;
@@ -19,7 +19,7 @@ pub struct Listener {
     driver: Arc<Driver>,
     host: HostId,
     address: SocketAddr,
-    hall: Arc<Hall>,
+    connections: Arc<OpenConnections>,
     guests: Mutex<mpsc::UnboundedReceiver<noq_proto::Incoming>>,
 }
 
@@ -53,7 +53,7 @@ impl Listener {
             driver,
             host,
             address,
-            hall: Arc::default(),
+            connections: Arc::default(),
             guests: Mutex::new(guests),
         })
     }
@@ -70,7 +70,7 @@ impl Listener {
             guest: Some(guest),
             host: self.host,
             driver: self.driver.clone(),
-            hall: self.hall.clone(),
+            connections: self.connections.clone(),
         })
     }
 
@@ -83,7 +83,7 @@ impl Listener {
 
     /// Waits until the peers of all its connections know of their end, or cannot be told any more.
     pub async fn all_draining(&self) {
-        self.hall.empty().await;
+        self.connections.empty().await;
     }
 }
 
@@ -105,7 +105,7 @@ pub struct Incoming {
     guest: Option<noq_proto::Incoming>,
     host: HostId,
     driver: Arc<Driver>,
-    hall: Arc<Hall>,
+    connections: Arc<OpenConnections>,
 }
 
 impl Incoming {
@@ -150,15 +150,15 @@ impl Incoming {
     pub async fn accept(mut self) -> Result<Connection, ConnectionError> {
         let (told, come) = oneshot::channel();
         let waiting = Arc::new(Waiting::default());
-        let coming = self.remote_address().map(|remote| Coming {
+        let waiter = self.remote_address().map(|remote| Waiter {
             waiting: waiting.clone(),
             remote,
             driver: self.driver.clone(),
             told,
         });
-        let place = Place::new(self.hall.clone(), coming);
-        let ear = Ear::at(waiting, place);
-        self.decide(Verdict::Accept(Box::new(ear)));
+        let registration = Registration::new(self.connections.clone(), waiter);
+        let handler = EventHandler::at(waiting, registration);
+        self.decide(Verdict::Accept(Box::new(handler)));
         // The client's first packet is invalid, or the driver has ended.
         let connection = come.await.map_err(|_| ConnectionError::Reset)?;
         connection.connected().await?;

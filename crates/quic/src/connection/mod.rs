@@ -4,9 +4,9 @@
 //! A task and the driver's thread take turns to use a connection. A task locks it only to move pieces that are there.
 //! Meanwhile it copies nothing and waits for nothing.
 
-mod ear;
-mod hall;
+mod event_handler;
 mod incoming;
+mod open_connections;
 mod recv;
 mod send;
 #[cfg(test)]
@@ -28,7 +28,7 @@ use tokio::sync::Notify;
 
 use crate::driver::{Driver, Flow, Line};
 use crate::endpoint::EndpointError;
-use ear::Ear;
+use event_handler::EventHandler;
 use waiting::Waiting;
 
 /// A connection. Clones and streams share it. It is closed with code 0 when the last of them is dropped.
@@ -55,9 +55,9 @@ impl Connection {
         ecn: bool,
     ) -> Result<Connection, EndpointError> {
         let waiting = Arc::new(Waiting::default());
-        let ear = Box::new(Ear::new(waiting.clone()));
+        let handler = Box::new(EventHandler::new(waiting.clone()));
         let outlet = driver.outlet(server, ecn)?;
-        let line = outlet.open(server, config, flow, ear)?;
+        let line = outlet.open(server, config, flow, handler)?;
         Ok(Connection::new(line, waiting, server, driver.clone()))
     }
 

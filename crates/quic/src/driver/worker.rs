@@ -9,7 +9,7 @@ use rustix::event::{PollFd, PollFlags, Timespec};
 
 use super::agenda::Agenda;
 use super::application::Verdict;
-use super::bell::Ear;
+use super::bell::BellReceiver;
 use super::desk::Command;
 use super::host::{Host, Turn};
 use super::line::{HostId, Key};
@@ -86,12 +86,12 @@ impl Worker {
     }
 
     /// Runs until it is told to stop. The thread's bell rings when there is a command.
-    pub(super) fn run(mut self, ear: &Ear) {
+    pub(super) fn run(mut self, receiver: &BellReceiver) {
         ask_for_precise_wakeups();
         ask_for_share(ACCEPTING_NICE);
         let mut has_share = false;
         loop {
-            self.wait(ear);
+            self.wait(receiver);
             if !self.work() {
                 break;
             }
@@ -144,16 +144,16 @@ impl Worker {
 
     /// Waits until a socket is readable, a timer expires, something may leave, or there is a command. Then reads the
     /// sockets.
-    fn wait(&mut self, ear: &Ear) {
+    fn wait(&mut self, receiver: &BellReceiver) {
         let now = (self.clock)();
         let next = self.next();
-        let timeout = if ear.fall_asleep() {
+        let timeout = if receiver.fall_asleep() {
             Some(Timespec::default())
         } else {
             next.map(|at| timespec(at.saturating_duration_since(now)))
         };
         let mut files = Vec::with_capacity(1 + self.hosts.len());
-        files.push(PollFd::from_borrowed_fd(ear.file(), PollFlags::IN));
+        files.push(PollFd::from_borrowed_fd(receiver.file(), PollFlags::IN));
         files.extend(self.hosts.values().filter_map(|host| {
             let room = if host.is_full() {
                 PollFlags::OUT
@@ -169,7 +169,7 @@ impl Worker {
         let mut flags = flags.into_iter();
         let is_readable = flags.next().is_some_and(|flags| !flags.is_empty());
         // One ring may stand for several commands.
-        self.is_rung |= ear.wake_up(is_readable);
+        self.is_rung |= receiver.wake_up(is_readable);
         self.unread = None;
         for ((id, host), flags) in self.hosts.iter_mut().zip(flags) {
             if flags.intersects(PollFlags::OUT) {

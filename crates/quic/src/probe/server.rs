@@ -43,7 +43,7 @@ pub const STALL_TIMEOUT: Duration = Duration::from_secs(60);
 const READ_BYTES: usize = 256 << 10;
 
 /// The state that the connections of a receiver share.
-struct Hall {
+struct Shared {
     token: Token,
     guests: Arc<Door>,
     senders: Arc<Door>,
@@ -65,19 +65,19 @@ pub fn serve(
         .datagram_receive_buffer_size(None)
         .max_concurrent_bidi_streams(VarInt::from_u32(1))
         .max_concurrent_uni_streams(VarInt::from_u32(0));
-    let hall = Arc::new(Hall {
+    let shared = Arc::new(Shared {
         token: token.clone(),
         guests: Door::new(MAX_CONNECTIONS),
         senders: Door::new(MAX_CONNECTIONS),
     });
     Server::start(address, identity, ALPN, transport, move |incoming| {
-        if hall.guests.taken() >= UNPROVEN_BEFORE_RETRY && incoming.may_retry() {
+        if shared.guests.taken() >= UNPROVEN_BEFORE_RETRY && incoming.may_retry() {
             incoming.retry();
             return None;
         }
         let from = incoming.remote_address()?.ip();
-        match hall.guests.enter(from) {
-            Some(guest) => Some(receive(incoming, from, guest, hall.clone())),
+        match shared.guests.enter(from) {
+            Some(guest) => Some(receive(incoming, from, guest, shared.clone())),
             None => {
                 incoming.refuse();
                 None
@@ -87,9 +87,9 @@ pub fn serve(
 }
 
 /// Serves a connection from its handshake to its end. Its errors are not reported.
-async fn receive(incoming: Incoming, from: IpAddr, guest: Seat, hall: Arc<Hall>) {
+async fn receive(incoming: Incoming, from: IpAddr, guest: Seat, shared: Arc<Shared>) {
     let proven = tokio::select! {
-        proven = timeout(PROOF_TIMEOUT, greet(incoming, from, &hall)) => proven.ok().flatten(),
+        proven = timeout(PROOF_TIMEOUT, greet(incoming, from, &shared)) => proven.ok().flatten(),
         () = guest.lost() => None,
     };
     let Some((connection, sender)) = proven else {
@@ -105,20 +105,20 @@ async fn receive(incoming: Incoming, from: IpAddr, guest: Seat, hall: Arc<Hall>)
 }
 
 /// Waits for the proof, and answers it. Returns the connection if it may send.
-async fn greet(incoming: Incoming, from: IpAddr, hall: &Hall) -> Option<(Connection, Seat)> {
+async fn greet(incoming: Incoming, from: IpAddr, shared: &Shared) -> Option<(Connection, Seat)> {
     let connection = incoming.accept().await.ok()?;
     let (mut to, mut proof) = connection.accept_bi().await.ok()?;
     let proof = proof.read_to_end(PROOF_LEN).await.ok()?;
     let challenge = challenge_of(&connection).ok()?;
-    let is_proven = hall.token.is_proven(&challenge, &proof);
-    let sender = is_proven.then(|| hall.senders.enter(from)).flatten();
+    let is_proven = shared.token.is_proven(&challenge, &proof);
+    let sender = is_proven.then(|| shared.senders.enter(from)).flatten();
     let answer = match &sender {
         Some(_) => Answer::Welcome,
         None if is_proven => Answer::Full,
         None => Answer::WrongToken,
     };
     if sender.is_some() {
-        let is_open = hall.token.is_none();
+        let is_open = shared.token.is_none();
         connection.set_receive_window(if is_open { OPEN_WINDOW } else { WINDOW });
         connection.set_max_concurrent_bi_streams(VarInt::from_u32(STREAMS));
     }
