@@ -43,12 +43,12 @@
 //! # Limits
 //! - A packet's size on the path is its UDP payload plus 28 bytes (IPv4) or 48 (IPv6).
 //! - ECN codepoints pass, and a queue that marks sets CE. A client's datagrams are one flow. Other IP options and the
-//! TTL do not pass. Datagrams are not fragmented: the system refuses one that is larger than the real link's MTU, which
-//! counts as a send error.
+//!   TTL do not pass. Datagrams are not fragmented: the system refuses one that is larger than the real link's MTU,
+//!   which counts as a send error.
 //! - There are 512 clients at a time; one that is silent for two minutes is forgotten. When all places are taken,
-//! addresses share them ([`places`]).
+//!   addresses share them ([`places`]).
 //! - All packets on the path take at most 256 MiB of memory, over both directions and all clients. Further packets are
-//! dropped and counted ([`RelayCounters::overload_drops`]).
+//!   dropped and counted ([`RelayCounters::overload_drops`]).
 //! - Datagrams that the kernel drops before the relay reads them do not enter the path. They are counted when the
 //!   relay stops (Linux).
 //! - Unix only; made for Linux, whose waits have nanoseconds and not, as elsewhere, milliseconds.

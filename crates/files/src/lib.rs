@@ -3,12 +3,12 @@
 //! [`write()`], [`NewFile`] and [`NewDirectory`] make one promise:
 //!
 //! - **Whole.** A reader sees the old contents or the new ones, however the writer ends: by an error, a full disk, a
-//! kill, a power failure.
+//!   kill, a power failure.
 //! - **Durable.** After a success, the contents and the name are on the disk.
 //! - **Never through a link.** A link in the place of a file is replaced, and its target does not change.
 //! - **Nothing left behind.** A writer that fails removes its files. A killed one leaves `NAME.PID.part`. The next
-//! writer of this file removes it; [`sweep`] does so for many files, and [`tidy`] for directories. They keep the files
-//! of living writers.
+//!   writer of this file removes it; [`sweep`] does so for many files, and [`tidy`] for directories. They keep the
+//!   files of living writers.
 //!
 //! Files that grow, such as journals, and transfers that resume have other guarantees and other code.
 //!

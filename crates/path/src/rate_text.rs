@@ -343,8 +343,8 @@ impl PerSecond {
     const MEGABITS: PerSecond = PerSecond(1_000_000);
     const KILOBITS: PerSecond = PerSecond(1_000);
 
-    /// The unit of a column whose name has none. The data sets of Raca and others ("Beyond Throughput", MMSys 2018 and
-    /// 2020) have `DL_bitrate` and `UL_bitrate` in kbit/s, without the unit in the file.
+    /// The unit of a column whose name has none. The data sets of Raca and others ("Beyond Throughput", MMSys 2018, 2020)
+    /// have `DL_bitrate` and `UL_bitrate` in kbit/s, without the unit in the file.
     fn assumed(words: &[String]) -> (PerSecond, &'static str) {
         let is = |word: &str, name: &str| word.eq_ignore_ascii_case(name);
         match words {

@@ -7,14 +7,14 @@
 //! Its quic-events for each sample of the flow:
 //!
 //! - `recovery:metrics_updated` ("metrics_updated"): `latest_rtt`, `smoothed_rtt`, `min_rtt`, `congestion_window`,
-//! `bytes_in_flight`, `ssthresh`, `pacing_rate`; and, as additional fields, which the draft allows, `delivery_rate`,
-//! `btl_bw`, `rt_prop`, `short_term_bw`, `short_term_inflight`, `long_term_inflight`, `delivered_bytes`, `lost_bytes`,
-//! `below_tcp_bytes`. Unknown values are omitted. `min_rtt` is the minimum RTT of the samples so far. In long runs
-//! these are thinned, so it may be a little above the flow's.
+//!   `bytes_in_flight`, `ssthresh`, `pacing_rate`; and, as additional fields, which the draft allows, `delivery_rate`,
+//!   `btl_bw`, `rt_prop`, `short_term_bw`, `short_term_inflight`, `long_term_inflight`, `delivered_bytes`,
+//!   `lost_bytes`, `below_tcp_bytes`. Unknown values are omitted. `min_rtt` is the minimum RTT of the samples so far.
+//!   In long runs these are thinned, so it may be a little above the flow's.
 //! - `recovery:congestion_state_updated` ("congestion_state_updated") when the state has changed.
 //! - `transport:packet_sent` ("packet_sent"): everything sent since the sample before, as if it were one packet. Its
-//! `raw.length` is the increase of the bytes delivered, lost and in flight. A record keeps no packets, and qvis takes
-//! its axes from them. `is_aggregate` marks them.
+//!   `raw.length` is the increase of the bytes delivered, lost and in flight. A record keeps no packets, and qvis takes
+//!   its axes from them. `is_aggregate` marks them.
 //!
 //! The header has the run's `validity`, an additional field.
 //!

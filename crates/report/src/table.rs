@@ -109,7 +109,7 @@ impl Table {
 
     /// Returns the table's lines: everything for `None`, or else for a terminal of `width` columns. If they are too
     /// long, headings are stacked; then spare columns are omitted until the rest fits, and a line names them; finally,
-    /// texts are broken. Columns set by [`Table::apart`] get a separate line in between. The text ends with a newline.
+    /// texts are broken. Columns set by [`Table::apart()`] get a separate line in between. The text ends with a newline.
     pub fn lines(&self, width: Option<usize>) -> String {
         let room = width.unwrap_or(usize::MAX);
         let mut shown: Vec<usize> = (0..self.headings.len()).collect();

@@ -65,7 +65,7 @@ pub(crate) struct Network {
     /// The routes by their destinations.
     by_destination: HashMap<IpAddr, u32>,
     agenda: Agenda,
-    /// Packets that exceeded an MTU since the last call of [`Network::too_big`].
+    /// Packets that exceeded an MTU since the last call of [`Network::too_big()`].
     too_big: Vec<TooBig>,
 }
 

@@ -152,7 +152,7 @@ impl Taking {
         piece.clear();
     }
 
-    /// Takes what is there of the stream. Its end, if that has come.
+    /// Reads what has arrived of the stream. Returns its end, if that has come.
     fn read(
         &mut self,
         stream: StreamId,
@@ -160,7 +160,7 @@ impl Taking {
         piece: &mut Vec<u8>,
     ) -> Option<End> {
         let mut stream = connection.recv_stream(stream);
-        // Fails if it has ended before.
+        // This fails if the stream has ended before.
         let mut chunks = stream.read(true).ok()?;
         loop {
             match chunks.next(usize::MAX) {
@@ -202,7 +202,8 @@ impl Receiver {
         connection.close(now, VarInt::from_u32(1), Default::default());
     }
 
-    /// Takes what a stream brings, and at its end, or at the sender's reset, reports it. Whether the sender keeps to the rules.
+    /// Reads a stream, and reports it at its end, or at the sender's reset. Returns true if the sender follows the
+    /// protocol.
     fn read(&mut self, stream: StreamId, connection: &mut Connection) -> bool {
         if self.current != Some(stream) && self.streams.contains_key(&stream) {
             let before = self.current.replace(stream);
@@ -280,7 +281,7 @@ mod tests {
     use super::super::sender::tests::connection;
     use super::*;
 
-    /// Two streams take turns, each with as many bytes as come at once.
+    /// Two streams take turns, each with the bytes that arrive at once.
     #[test]
     fn streams_share_a_piece() {
         let data: Vec<u8> = (0..100_000_u32).map(|at| at.to_le_bytes()[1]).collect();

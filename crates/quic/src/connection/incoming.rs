@@ -81,7 +81,7 @@ impl Listener {
         desk.close(self.host, code);
     }
 
-    /// Waits until the peers of all its connections know of their end, or cannot be told any more.
+    /// Waits until the peers of all its connections know of their end, or cannot learn it any more.
     pub async fn all_draining(&self) {
         self.connections.empty().await;
     }

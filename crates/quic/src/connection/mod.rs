@@ -197,7 +197,7 @@ impl Connection {
         self.0.close(code, reason);
     }
 
-    /// Waits until the peer knows of the connection's end, or cannot be told any more.
+    /// Waits until the peer knows of the connection's end, or cannot learn it any more.
     pub async fn draining(&self) {
         let ask = || self.0.waiting.state().is_draining.then_some(());
         wait(&self.0.waiting.changed, ask).await;

@@ -99,7 +99,7 @@ pub enum ReadError {
 /// The error of a read of an exact length.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ReadExactError {
-    /// The stream ended after so many bytes.
+    /// The stream ended after this many bytes.
     #[error("stream finished early ({0} bytes read)")]
     FinishedEarly(usize),
     /// The stream cannot be read.

@@ -65,7 +65,7 @@ impl Waiting {
         for (_, waker) in maps.into_iter().flat_map(HashMap::drain) {
             waker.wake();
         }
-        // The tasks may wait for nothing more than what they have.
+        // Tasks may be able to continue with what they have.
         let gathering = state.gathering.values().map(|(waker, _)| waker);
         let writers = state.writers.values().map(|(waker, _)| waker);
         gathering.chain(writers).for_each(Waker::wake_by_ref);

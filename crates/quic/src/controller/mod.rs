@@ -16,8 +16,8 @@
 //!   window. While a probe of more than two packets is in flight, the adapter adds its size to the window that noq
 //!   gets, and subtracts its size from the data in flight that the controller gets.
 //! - **Losses and marks follow the ACK that shows them.** The adapter holds the ACK back until the next hook with
-//! another subject: a query of the window, a departure, another ACK. Then all losses of the ACK are known, and the
-//! controller gets them first, as our trait demands.
+//!   another subject: a query of the window, a departure, another ACK. Then all losses of the ACK are known, and the
+//!   controller gets them first, as our trait demands.
 //! - **The RTT** that `on_ack` brings is the smoothed one from before that ACK. The sample is taken from the newest
 //!   acknowledged packet's time of departure instead.
 //! - **Recovery is not reported**, only congestion events. The adapter keeps RFC 9002's rule: a recovery starts when a
@@ -35,16 +35,16 @@
 //!   hook. noq calls a recovery spurious once every packet that it still remembers as lost has arrived; it forgets
 //!   lost packets after two probe timeouts, so where reordering and true loss mix, it may take back too much.
 //! - **Application limits are known at ACKs only**, except to our own driver, which marks them when they begin. A flow
-//! is limited if the last attempt to send found no data, and neither the window nor pacing held anything back. The mark
-//! is set at the ACK. A pause that starts and ends between two ACKs is not detected: the packets right after it are not
-//! marked. A sender that its own scheduler interrupts (noq sends at most 20 datagrams at a time) does not count as
-//! limited.
+//!   is limited if the last attempt to send found no data, and neither the window nor pacing held anything back. The
+//!   mark is set at the ACK. A pause that starts and ends between two ACKs is not detected: the packets right after it
+//!   are not marked. A sender that its own scheduler interrupts (noq sends at most 20 datagrams at a time) does not
+//!   count as limited.
 //! - **The pacer's burst is noq's own**, except under our own driver, which paces by departure times: two milliseconds
-//! of the pacing rate, 10 to 256 packets, ten milliseconds at most. The send quantum bounds what one call gives to the
-//! kernel as one batch, not what several calls in a row do. Credit beyond the burst is lost. tokio's timers have a
-//! resolution of a millisecond, which costs nothing up to about 3 Gbit/s (256 packets per millisecond; at higher rates,
-//! ACKs must wake the sender in between). A process that gets no processor for longer than the burst lasts falls behind
-//! its pacing rate and does not catch up.
+//!   of the pacing rate, 10 to 256 packets, ten milliseconds at most. The send quantum bounds what one call gives to
+//!   the kernel as one batch, not what several calls in a row do. Credit beyond the burst is lost. tokio's timers have
+//!   a resolution of a millisecond, which costs nothing up to about 3 Gbit/s (256 packets per millisecond; at higher
+//!   rates, ACKs must wake the sender in between). A process that gets no processor for longer than the burst lasts
+//!   falls behind its pacing rate and does not catch up.
 //! - **Probe timeouts (PTO) have no hook.** Neither RFC 9002 nor our trait lets a controller react to one.
 
 mod adapter;

@@ -20,7 +20,7 @@ pub(crate) trait Application: Send {
         false
     }
 
-    /// Called when the peer knows of the connection's end, or cannot be told any more.
+    /// Called when the peer knows of the connection's end, or cannot learn it any more.
     fn on_draining(&mut self) {}
 
     /// The latest time at which the application must be called.

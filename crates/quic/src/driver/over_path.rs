@@ -63,7 +63,7 @@ impl Application for Reader {
     }
 }
 
-/// Accepts everybody, and counts what they send.
+/// Accepts every client, and counts the received bytes.
 struct Readers(Arc<AtomicU64>);
 
 impl Door for Readers {

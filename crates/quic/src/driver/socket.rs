@@ -12,7 +12,7 @@ use noq_udp::{self as udp, RecvMeta, UdpSockRef, UdpSocketState};
 
 use super::arrival::Present;
 use super::port::{Datagram, Port};
-use crate::endpoint::{SOCKET_BUFFER, open};
+use crate::endpoint::{SOCKET_BUFFER_BYTES, open};
 
 /// The maximum number of messages read with one system call. Each may hold up to 64 datagrams that the kernel joined
 /// (GRO).
@@ -78,7 +78,8 @@ impl Socket {
         }
         // A privileged process may exceed the system's limit.
         #[cfg(target_os = "linux")]
-        let _ = rustix::net::sockopt::set_socket_recv_buffer_size_force(&socket, SOCKET_BUFFER);
+        let _ =
+            rustix::net::sockopt::set_socket_recv_buffer_size_force(&socket, SOCKET_BUFFER_BYTES);
         Ok(Socket {
             socket,
             state,

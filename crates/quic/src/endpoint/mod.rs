@@ -18,7 +18,7 @@ pub use fingerprint::{Fingerprint, FingerprintError};
 pub use identity::{Identity, SERVER_NAME};
 pub use listen::listen;
 pub(crate) use socket::open;
-pub use socket::{SOCKET_BUFFER, most_segments};
+pub use socket::{SOCKET_BUFFER_BYTES, most_segments};
 pub use tls::{client_config, server_config};
 pub(crate) use transport::RECEIVE_WINDOW_BYTES;
 pub use transport::{STREAMS, transport};

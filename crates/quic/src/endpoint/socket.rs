@@ -8,7 +8,7 @@ use socket2::{Domain, Protocol, Socket, Type};
 
 /// The requested size of a socket's buffers, in bytes; the kernel's limits may reduce it. The default of most systems,
 /// about 200 kB, is less than two milliseconds of 1 Gbit/s.
-pub const SOCKET_BUFFER: usize = 4 << 20;
+pub const SOCKET_BUFFER_BYTES: usize = 4 << 20;
 
 /// The number of datagrams into which the kernel divides one write (UDP GSO): 1 where it does not divide writes.
 ///
@@ -32,8 +32,8 @@ pub(crate) fn open(address: SocketAddr, is_both: bool) -> io::Result<std::net::U
     if address.is_ipv6() {
         let _ = socket.set_only_v6(!is_both);
     }
-    let _ = socket.set_recv_buffer_size(SOCKET_BUFFER);
-    let _ = socket.set_send_buffer_size(SOCKET_BUFFER);
+    let _ = socket.set_recv_buffer_size(SOCKET_BUFFER_BYTES);
+    let _ = socket.set_send_buffer_size(SOCKET_BUFFER_BYTES);
     socket.bind(&address.into())?;
     Ok(socket.into())
 }
