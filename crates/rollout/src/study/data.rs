@@ -478,12 +478,9 @@ fn is_same(one: &Path, other: &Path) -> bool {
 /// to its end.
 fn each_row<R: Recorded>(place: &Place, left_out: &mut Vec<LeftOut>, mut take: impl FnMut(R)) {
     for (path, _) in files(place.directory(), R::START) {
-        match read_file(&path) {
-            Ok(rows) => rows.into_iter().for_each(&mut take),
-            Err(error) => {
-                let why = format!("it is damaged: {error}");
-                left_out.push(LeftOut { path, why });
-            }
+        if let Err(error) = read_file(&path, &mut take) {
+            let why = format!("it is damaged: {error}");
+            left_out.push(LeftOut { path, why });
         }
     }
 }
