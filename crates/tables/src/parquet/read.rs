@@ -16,6 +16,9 @@ use parquet::record::Field;
 /// number of rows.
 const MAX_ROWS: u64 = 1 << 24;
 
+/// The rows that are decoded at once. Their texts are held, and a small file may have texts of many megabytes.
+const ROWS_AT_ONCE: usize = 4;
+
 /// Why a file could not be read.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
@@ -146,7 +149,10 @@ impl Table {
         make: &mut impl FnMut(&Row<'_>) -> Option<T>,
         mut take: impl FnMut(T),
     ) -> Result<(), ReadError> {
-        let mut read = self.reader.get_row_iter(None)?;
+        let mut read = self
+            .reader
+            .get_row_iter(None)?
+            .with_batch_size(ROWS_AT_ONCE);
         // The library panics on some damaged files.
         let mut next = || quietly(|| read.next()).ok_or(ReadError::Damaged);
         for number in 1..=self.row_count {
