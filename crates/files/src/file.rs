@@ -1,4 +1,4 @@
-//! A file that gets its name when it is whole.
+//! A file that gets its name when it is complete.
 
 use std::fs::{self, File, Metadata, OpenOptions, Permissions};
 use std::io::{self, Write};
@@ -10,10 +10,10 @@ use rustix::fs::{CWD, RenameFlags, renameat_with};
 use crate::left::{NO_SUCH_RENAME, part, sweep};
 use crate::{WriteError, parent, sync};
 
-/// Who may read a new file.
+/// The readers of a new file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Readers {
-    /// Everybody, as far as the umask allows it.
+    /// Everybody, as far as the umask allows.
     Everybody,
     /// Only its owner.
     Owner,
@@ -23,7 +23,7 @@ pub enum Readers {
 ///
 /// # Errors
 ///
-/// The system refuses. Nothing has changed then, unless only the directory could not be synced.
+/// The system refuses. Nothing has changed, unless only the sync of the directory failed.
 pub fn write(path: &Path, contents: &[u8], readers: Readers) -> Result<(), WriteError> {
     let new = NewFile::create(path, readers)?;
     new.write_all(contents)?;
@@ -40,8 +40,8 @@ pub struct NewFile {
 }
 
 impl NewFile {
-    /// Makes the file beside `path`, and removes what killed writers of `path` left. The file gets the owner, group and mode of
-    /// the file that is there; `readers` is for a new one.
+    /// Makes the file beside `path`, and removes the remains of killed writers of `path`. The file gets the owner,
+    /// group and mode of the existing file; `readers` is for a new one.
     ///
     /// # Errors
     ///
@@ -49,7 +49,7 @@ impl NewFile {
     pub fn create(path: &Path, readers: Readers) -> Result<NewFile, WriteError> {
         sweep(parent(path), |left| Some(left) == path.file_name());
         let old = fs::symlink_metadata(path).ok().filter(Metadata::is_file);
-        // At no moment may anybody read it who may not read the older one.
+        // At no time may a user read it who may not read the older one.
         let mode = match (&old, readers) {
             (None, Readers::Everybody) => 0o666,
             _ => 0o600,
@@ -113,12 +113,12 @@ impl NewFile {
     ///
     /// # Errors
     ///
-    /// The system refuses. Nothing has changed then, unless only the directory could not be synced.
+    /// The system refuses. Nothing has changed, unless only the sync of the directory failed.
     pub fn commit(self) -> Result<(), WriteError> {
         self.commit_by(|part, path| fs::rename(part, path))
     }
 
-    /// Gives the file its name if nothing else has this name.
+    /// Gives the file its name if the name is free.
     ///
     /// # Errors
     ///
@@ -126,7 +126,7 @@ impl NewFile {
     pub fn commit_new(self) -> Result<(), WriteError> {
         self.commit_by(|part, path| {
             match renameat_with(CWD, part, CWD, path, RenameFlags::NOREPLACE) {
-                // A second name is as good, and the first one does no harm.
+                // A second name serves as well, and the first one does no harm.
                 Err(error) if NO_SUCH_RENAME.contains(&error) => {
                     fs::hard_link(part, path).map(|()| drop(fs::remove_file(part)))
                 }
@@ -151,7 +151,7 @@ impl NewFile {
 impl Drop for NewFile {
     fn drop(&mut self) {
         if !self.has_name {
-            // The next writer removes what cannot be removed now.
+            // The next writer removes it if this fails.
             let _ = fs::remove_file(&self.part);
         }
     }
@@ -189,7 +189,7 @@ mod tests {
     fn the_mode_of_what_is_replaced_stays() {
         let directory = tempfile::tempdir().unwrap();
         let file = directory.path().join("file");
-        // A mode that the usual umask widens, one that it narrows, and one that forbids writing.
+        // The modes are one that the usual umask widens, one that it narrows, and one that forbids writing.
         for kept in [0o600, 0o666, 0o400] {
             fs::write(&file, "old").unwrap();
             fs::set_permissions(&file, Permissions::from_mode(kept)).unwrap();
