@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use toml::{Table, Value};
 
-use crate::rooms::manifests;
+use crate::rooms::built_with;
 use crate::{root, text};
 
 /// The features of a crate, and what each turns on.
@@ -25,7 +25,7 @@ fn features(name: &str) -> BTreeMap<String, BTreeSet<String>> {
 #[test]
 fn programs_for_the_kernel_are_in_all_crates_or_none() {
     let mut looked_at = 0;
-    for (name, uses) in manifests("dependencies") {
+    for (name, uses) in built_with() {
         let with_load = uses
             .iter()
             .filter(|used| features(used).contains_key("load"));
