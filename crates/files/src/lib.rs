@@ -21,7 +21,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! [`regular`] opens files that have an end, and [`others`] says who else could change them.
+//! [`make_directory`] makes directories that last, [`regular`] opens files that have an end, and [`others`] says who else could change them.
 
 mod directory;
 mod file;
@@ -30,7 +30,7 @@ pub mod others;
 pub mod regular;
 mod sync;
 
-pub use directory::{NewDirectory, tidy};
+pub use directory::{CommitError, NewDirectory, make_directory, tidy};
 pub use file::{NewFile, Readers, write};
 pub use left::sweep;
 
