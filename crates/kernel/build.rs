@@ -1,4 +1,4 @@
-//! With the feature `load`: compiles the programs for the kernel.
+//! Compiles the programs for the kernel, with the feature `load`.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

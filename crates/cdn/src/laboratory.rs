@@ -9,7 +9,7 @@ use files::regular;
 use fleet::{Systems, SystemsError};
 use lab::{EngineError, EngineKind};
 use rollout::steer::SteerError;
-use rollout::study::{DataError, Given, GroupError, StudyError};
+use rollout::study::{CarriedConnection, DataError, GroupError, StudyError};
 use studies::runs::{Batch, BatchError, Findings, Plan};
 use units::Bytes;
 
@@ -179,7 +179,7 @@ fn plan(spec: &Spec, line: &Line) -> Plan {
 }
 
 /// The connections of a run, and the bytes that its background traffic delivered.
-type Delivered = (Vec<Given>, Bytes);
+type Delivered = (Vec<CarriedConnection>, Bytes);
 
 /// The results of the runs so far.
 #[derive(Debug)]
@@ -248,7 +248,7 @@ impl<'l> Outcomes<'l> {
 #[derive(Debug)]
 pub(crate) struct World<'l> {
     pub line: &'l Line,
-    pub arms: Vec<Vec<Given>>,
+    pub arms: Vec<Vec<CarriedConnection>>,
     /// With each arm, the bytes that the background traffic delivered.
     pub background: Vec<Bytes>,
 }

@@ -1,9 +1,9 @@
 //! The connections that a server's kernel would have reported in a simulated run.
 
 use experiment::{Key, Shares, Unit};
-use kernel::{EndedConnection, SteeredConnection, ToldObject};
+use kernel::{EndedConnection, ReportedObject, SteeredConnection};
 use record::{FlowSummary, Record};
-use rollout::study::Given;
+use rollout::study::CarriedConnection;
 use units::{Bytes, Duration};
 
 use crate::line::Line;
@@ -24,9 +24,9 @@ pub(crate) fn drawn(line: &Line, key: &Key, shares: &Shares) -> (u64, usize) {
     (unit, shares.arm(unit))
 }
 
-/// The connections of the line with this number, from the record of a run of its scenario. A client that could not
-/// connect has no connection.
-pub(crate) fn given(record: &Record, line: &Line, number: u64) -> Vec<Given> {
+/// The connections of the line with this number, from the record of a run of its scenario. A client that could not connect
+/// has no connection.
+pub(crate) fn given(record: &Record, line: &Line, number: u64) -> Vec<CarriedConnection> {
     let flows = record.summary.flows.iter().take(line.visits.len());
     (0..)
         .zip(flows)
@@ -40,7 +40,7 @@ pub(crate) fn background(record: &Record, line: &Line) -> Bytes {
     Bytes::new(flows.map(|flow| flow.delivered_bytes).sum())
 }
 
-fn connection(flow: &FlowSummary, line: &Line, cookie: u64) -> Option<Given> {
+fn connection(flow: &FlowSummary, line: &Line, cookie: u64) -> Option<CarriedConnection> {
     let set_up = seconds(flow.start_s) + millis(flow.connect_ms?);
     if flow.delivered_bytes == 0 {
         return None;
@@ -78,7 +78,7 @@ fn connection(flow: &FlowSummary, line: &Line, cookie: u64) -> Option<Given> {
         sndbuf_limited: seconds(flow.sndbuf_limited_s?),
         controller: None,
     };
-    let object = ToldObject {
+    let object = ReportedObject {
         cookie,
         steered,
         number: 1,
@@ -89,7 +89,7 @@ fn connection(flow: &FlowSummary, line: &Line, cookie: u64) -> Option<Given> {
         resent,
         is_whole: flow.completed_s.is_some(),
     };
-    Some(Given {
+    Some(CarriedConnection {
         connection,
         objects: vec![object],
     })

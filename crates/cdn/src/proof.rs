@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use experiment::learn::{self, Beside};
+use experiment::learn::{self, Context};
 use experiment::{Findings, Plan};
 use files::Readers;
 use fleet::Systems;
-use rollout::study::{Lookup, Place, Recording, StudyError, observations, read};
+use rollout::study::{Lookup, Recording, StudyDirectory, StudyError, observations, read};
 use units::Bytes;
 
 use crate::found::Found;
@@ -39,7 +39,7 @@ impl Worlds<'_> {
         let text = self.spec.plan("laboratory");
         let plan = Plan::parse(&text)?;
         let data = directory.join(STUDY);
-        let place = Place::make(&data, &text, &plan, 0.0).map_err(StudyError::from)?;
+        let place = StudyDirectory::make(&data, &text, &plan, 0.0).map_err(StudyError::from)?;
         self.record(place, systems(&table)?)?;
         let findings = read(&[&data], Vec::new(), &mut Lookup::default())?
             .gathered
@@ -57,7 +57,7 @@ impl Worlds<'_> {
     }
 
     /// Records a study in which each line has the arm that is drawn for it.
-    fn record(&self, place: Place, systems: Systems) -> Result<(), StudyError> {
+    fn record(&self, place: StudyDirectory, systems: Systems) -> Result<(), StudyError> {
         let (key, shares) = (place.key(), place.plan.shares());
         let mut recording = Recording::begin(place, MAX_STUDY_BYTES, Some(systems))?;
         for world in &self.study {
@@ -97,7 +97,7 @@ pub(crate) fn policy(
     findings: &Findings,
     directory: &Path,
 ) -> Result<String, LabError> {
-    let text = learn::policy(plan, findings, &Beside::default())
+    let text = learn::policy(plan, findings, &Context::default())
         .map_err(|_| LabError::NoPolicy(findings.verdict.clone()))?;
     write(&directory.join(POLICY), &text)?;
     Ok(text)

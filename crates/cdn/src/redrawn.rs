@@ -1,6 +1,6 @@
 //! Studies of the same lines with arms drawn again.
 
-use experiment::learn::{self, Beside};
+use experiment::learn::{self, Context};
 use experiment::{Findings, Gathered, Key, Measure, Measured, Observation};
 use tables::statistics::Sorted;
 
@@ -48,7 +48,7 @@ impl Redrawn {
                 }
             }
             let findings = gathered.findings();
-            let policy = learn::policy(plan, &findings, &Beside::default()).ok();
+            let policy = learn::policy(plan, &findings, &Context::default()).ok();
             let policy = policy.and_then(|text| read_policy(&text, truth.systems).ok());
             redrawn.worst.extend(policy.and_then(|policy| {
                 let policy = InForce::Policy(&policy);

@@ -1,9 +1,9 @@
-//! Reads what serde can from a [`Node`]: its scalars are texts, whatever should become of them, and its errors name the
+//! Reads serde's types from a [`Node`]: its scalars are texts, whatever their types will be, and its errors name the
 //! field and the text.
 //!
-//! Two things are written otherwise than serde's formats have them. A variant of an enum is a name, or a table with the
-//! name as `kind`; the variants called `""`, `"[]"` and `"{}"` are what a scalar, a list and a table without `kind` mean.
-//! And a field called [`REST`] is the same table's other keys; one called `a.b` is `b` in the table `a`.
+//! Two things differ from serde's formats. A variant of an enum is a name, or a table with the name as `kind`; the
+//! variants named `""`, `"[]"` and `"{}"` stand for a scalar, a list and a table without `kind`. A field named [`REST`]
+//! has the same table's other keys; one named `a.b` is `b` in the table `a`.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -30,7 +30,7 @@ pub const REST: &str = "*";
 /// The variants that have no name.
 pub(super) const UNNAMED: [&str; 3] = ["", "[]", "{}"];
 
-/// The most bytes of a file in TOML.
+/// The maximum size of a TOML file, in bytes.
 pub const MAX_FILE_BYTES: u64 = 16 << 20;
 
 /// Reads a file and gives its text to `parse`, with the directory that names in the text are relative to.
@@ -50,7 +50,7 @@ pub fn load<T>(
     parse(&text, file.parent().unwrap_or(Path::new("")))
 }
 
-/// Reads a `T`; the error's field is relative to the value.
+/// Reads a `T`. The error's field is relative to the value.
 pub fn read<T: DeserializeOwned>(value: &Node) -> Result<T, DocumentError> {
     T::deserialize(value).map_err(|fault| fault.of(value).into())
 }
@@ -60,7 +60,7 @@ pub fn read_entries<T: DeserializeOwned>(entries: &[Entry]) -> Result<T, Documen
     read(&Node::Table(entries.to_vec()))
 }
 
-/// Reads a `T` from a text in TOML; the error has its line. What was read comes with it.
+/// Reads a `T` from a text in TOML. Also returns the entries. An error has its line.
 pub fn read_toml<T: DeserializeOwned>(text: &str) -> Result<(T, Vec<Entry>), DocumentError> {
     let table = Node::Table(Node::from_toml(text)?);
     let read = read(&table);
@@ -73,7 +73,7 @@ pub fn read_toml<T: DeserializeOwned>(text: &str) -> Result<(T, Vec<Entry>), Doc
     }
 }
 
-/// The keys that the table of a `T` can have.
+/// The possible keys of a `T`'s table.
 pub fn keys_of<T: DeserializeOwned>() -> Vec<&'static str> {
     let unknown = Node::Table(vec![Entry::new("", Node::Scalar(String::new()))]);
     match T::deserialize(&unknown) {
@@ -85,7 +85,7 @@ pub fn keys_of<T: DeserializeOwned>() -> Vec<&'static str> {
     }
 }
 
-/// Where a [`Node`] is to be read as it is, with its lines.
+/// The name with which a [`Node`] is read as it is, with its lines.
 const AS_IT_IS: &str = "\u{1f}value";
 
 impl<'de> Deserialize<'de> for Node {
@@ -135,16 +135,16 @@ impl<'v> IntoDeserializer<'_, Fault> for &'v Node {
     }
 }
 
-/// A field of what is being read makes no sense: the error of a `#[serde(try_from)]` that can tell which.
+/// An invalid field of the value that is being read: the error of a `#[serde(try_from)]` that names the field.
 pub struct Wrong {
-    /// The field, relative to what is being read.
+    /// The field, relative to the value.
     pub field: String,
     /// The reason, and the fix.
     pub reason: String,
 }
 
 impl Wrong {
-    /// The error that `field` has `reason`.
+    /// Returns the error that `field` has `reason`.
     pub fn new(field: impl Into<String>, reason: impl Into<String>) -> Wrong {
         let (field, reason) = (field.into(), reason.into());
         Wrong { field, reason }
@@ -157,15 +157,15 @@ impl fmt::Display for Wrong {
     }
 }
 
-/// The error that `field`, of what is being read, has `reason`.
+/// Returns the error that `field`, relative to the value, has `reason`.
 pub fn wrong<E: serde::de::Error>(field: &str, reason: &str) -> E {
     E::custom(Wrong::new(field, reason))
 }
 
-/// Errors of serde are one text; in ours this tells the field from the reason.
+/// The separator of field and reason in serde's errors, which are one text.
 const FIELD_END: char = '\u{1f}';
 
-/// Why a value cannot be read.
+/// The reason for which a value cannot be read.
 #[derive(Debug)]
 pub struct Fault {
     field: String,
@@ -174,7 +174,7 @@ pub struct Fault {
 
 #[derive(Debug)]
 enum Cause {
-    /// All there is to say.
+    /// The whole reason.
     Whole(Reason),
     /// The words after the value.
     OfValue(String),
@@ -196,7 +196,7 @@ impl Fault {
         Fault { field, cause }
     }
 
-    /// The same, of this value.
+    /// Returns the error with this value.
     fn of(mut self, value: &Node) -> Fault {
         self.cause = match (self.cause, value) {
             (Cause::OfText(reason), Node::Scalar(text)) => {
@@ -209,7 +209,7 @@ impl Fault {
         self
     }
 
-    /// The same, seen from the table in which the value is called `key`.
+    /// Returns the error relative to the table with the value as `key`.
     fn within(mut self, key: &str, value: &Node) -> Fault {
         self = self.of(value);
         let reason = match (self.cause, value) {
@@ -231,7 +231,7 @@ impl Fault {
         Fault::new(&error.field, error.reason)
     }
 
-    /// The same in a table of these keys, where [`REST`] stands for those that are known already.
+    /// Returns the error for a table of these keys, where [`REST`] stands for the known ones.
     fn knowing(mut self, keys: &[&'static str]) -> Fault {
         if let Cause::Unknown(known) = &mut self.cause {
             let rest = std::mem::take(known);
@@ -273,7 +273,7 @@ impl serde::de::Error for Fault {
 
     fn invalid_type(found: Unexpected<'_>, expected: &dyn serde::de::Expected) -> Fault {
         let expected = expected.to_string();
-        // What serde says of a type without words of its own.
+        // Serde says this of a type without its own words.
         let expected = if expected.starts_with("struct ") {
             "expected a table".to_owned()
         } else {
@@ -412,7 +412,7 @@ impl<'de> Deserializer<'de> for &Node {
     }
 }
 
-/// The items of a list. An error names the item by its place, counted from zero, unless there is only one.
+/// The items of a list. An error names the item by its index, counted from zero, unless there is only one.
 struct Items<'v> {
     items: &'v [Node],
     next: usize,
@@ -444,14 +444,14 @@ impl<'de> SeqAccess<'de> for Items<'_> {
     }
 }
 
-/// Tells whether a field's name has a meaning to this reader.
+/// True if a field's name has a special meaning to this reader.
 fn is_ours(key: &str) -> bool {
     key == REST || key.contains('.') || UNNAMED.contains(&key)
 }
 
-/// Names of fields such as [`REST`] are between structs and this reader; nobody writes them.
+/// Refuses names of fields such as [`REST`] in documents: they are internal.
 fn no_name_of_ours(given: &[Entry], fields: &'static [&'static str]) -> Result<(), Fault> {
-    // What has a rest leaves the answer to the rest, which knows more names.
+    // A struct with a rest leaves the error to the rest, which knows more names.
     let has_rest = fields.contains(&REST);
     match given.iter().find(|entry| !has_rest && is_ours(&entry.key)) {
         Some(entry) => Err(serde::de::Error::unknown_field(&entry.key, fields)),
@@ -459,7 +459,7 @@ fn no_name_of_ours(given: &[Entry], fields: &'static [&'static str]) -> Result<(
     }
 }
 
-/// The entries of a table, of which some may be put together.
+/// The entries of a table, some of which may be grouped.
 struct Entries<'v> {
     entries: std::vec::IntoIter<(&'v str, Cow<'v, Node>)>,
     value: Option<(&'v str, Cow<'v, Node>)>,
@@ -467,7 +467,7 @@ struct Entries<'v> {
 }
 
 impl<'v> Entries<'v> {
-    /// The entries, for a struct with these fields.
+    /// Returns the entries for a struct with these fields.
     fn new(given: &'v [Entry], fields: &'static [&'static str]) -> Entries<'v> {
         let mut entries: Vec<_> = given
             .iter()
@@ -490,7 +490,7 @@ impl<'v> Entries<'v> {
         }
         if fields.contains(&REST) {
             let is_own = |key: &str| fields.contains(&key);
-            // Those put together above stay, and what somebody wrote under such a name does not.
+            // The groups above stay, and a document's entries with such names are removed.
             entries.retain(|(key, value)| {
                 is_own(key) && (!is_ours(key) || matches!(value, Cow::Owned(_)))
             });
@@ -536,14 +536,14 @@ impl<'de> MapAccess<'de> for Entries<'_> {
     }
 }
 
-/// A variant of an enum, and what there is of it.
+/// A variant of an enum, with its value.
 struct Variant<'v> {
     name: &'static str,
     content: Cow<'v, Node>,
 }
 
 impl<'v> Variant<'v> {
-    /// The one that the value is, of the enum `what`.
+    /// Returns the variant of the enum `what` that the value selects.
     fn chosen(
         value: &'v Node,
         what: &str,
@@ -590,7 +590,7 @@ impl<'v> Variant<'v> {
             }),
             Node::Table(entries) => {
                 let mut kinds = entries.iter().filter(|entry| entry.key == "kind");
-                // Where no variant has a name, `kind` is a key like any other.
+                // If no variant has a name, `kind` is an ordinary key.
                 let Some(kind) = kinds.next().filter(|_| !names().is_empty()) else {
                     let reason = || format!("is missing; known: {}", names().join(", "));
                     return unnamed("{}").ok_or_else(|| Fault::new("kind", reason()));

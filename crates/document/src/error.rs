@@ -1,4 +1,4 @@
-//! What is wrong with a document, in one line.
+//! Errors of a document, each in one line.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -8,17 +8,17 @@ use units::{ConfigError, nearest};
 /// The words before an example of a table.
 pub(crate) const TABLE: &str = "a table such as ";
 
-/// The most characters of a value, and of a key, that an error shows.
+/// The maximum length of a value or a key in an error, in characters.
 const MAX_SHOWN_CHARS: usize = 60;
 
-/// A document, or one of its fields, makes no sense.
+/// A document, or one of its fields, is invalid.
 ///
-/// Prints as one line: where (line of the file, if it came from one), which field, what is wrong and how to mend it.
+/// Its text is one line: the place (the file's line, if there is one), the field, the reason and the fix.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DocumentError {
     /// The line of the document's text, counted from one.
     pub line: Option<usize>,
-    /// The field, such as `path.rate`; empty if it is about the text as a whole.
+    /// The field, such as `path.rate`; empty if the error concerns the whole text.
     pub field: String,
     /// The reason, and the fix.
     pub reason: Reason,
@@ -34,7 +34,7 @@ impl DocumentError {
         }
     }
 
-    /// The field as people are shown it: in one line, and no longer than one.
+    /// The field as it is displayed: in one line, of bounded length.
     pub fn place(&self) -> String {
         match self.field.char_indices().nth(3 * MAX_SHOWN_CHARS) {
             Some((end, _)) => plain(self.field.get(..end).unwrap_or_default()) + "…",
@@ -42,12 +42,12 @@ impl DocumentError {
         }
     }
 
-    /// The same error, in item `index` of a list; [`DocumentError::within`] puts the list's name before it.
+    /// Returns the error in item `index` of a list. [`DocumentError::within`] adds the list's name before it.
     pub fn item(self, index: usize) -> DocumentError {
         self.within(&format!("[{index}]"))
     }
 
-    /// The same error, seen from the table `table` that the field is in.
+    /// Returns the error relative to the parent of the table `table` that has the field.
     pub fn within(mut self, table: &str) -> DocumentError {
         self.field = below(table, &self.field);
         for part in &mut self.reason.0 {
@@ -59,7 +59,7 @@ impl DocumentError {
     }
 }
 
-/// The field `field` of the table `table`, as people are shown it.
+/// The field `field` of the table `table`, as it is displayed.
 fn below(table: &str, field: &str) -> String {
     match field.chars().next() {
         None => table.to_string(),
@@ -70,15 +70,15 @@ fn below(table: &str, field: &str) -> String {
 
 impl From<ConfigError> for DocumentError {
     fn from(error: ConfigError) -> DocumentError {
-        // The sentence goes on after the field without a colon: `queue.min of 90kb is …`.
+        // The sentence continues after the field without a colon: `queue.min of 90kb is …`.
         let problem = error.problem();
         let reason = problem.strip_prefix("of ").unwrap_or(problem);
         DocumentError::new(error.field(), reason)
     }
 }
 
-/// The reason for an error, and the fix. Its parts are typed, since an option, a file and Python's keywords write the same
-/// field in different ways.
+/// The reason for an error, and the fix. Its parts are typed, since an option, a file and Python's keywords write the
+/// same field in different forms.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Reason(Vec<Part>);
 
@@ -87,18 +87,19 @@ pub struct Reason(Vec<Part>);
 pub enum Part {
     /// Words.
     Words(String),
-    /// The value that the field has.
+    /// The field's value.
     Value(String),
     /// Another field, such as `path.rate`.
     Field(String),
-    /// The field that was probably meant. Unlike [`Part::Field`], it is relative to what the error's field is relative to.
+    /// The field that was probably meant. Unlike [`Part::Field`], it is relative to the same table as the error's
+    /// field.
     Meant(String),
     /// A valid example, as a table in TOML.
     Table(String),
 }
 
 impl Part {
-    /// As documents have it.
+    /// The part as it is in documents.
     pub fn text(&self) -> &str {
         match self {
             Part::Words(text)
@@ -111,30 +112,30 @@ impl Part {
 }
 
 impl Reason {
-    /// One that begins with the value.
+    /// Returns a reason that begins with the value.
     pub fn of(value: impl fmt::Display) -> Reason {
         Reason(vec![Part::Value(value.to_string())])
     }
 
-    /// The same, and these words.
+    /// Adds these words.
     #[must_use]
     pub fn words(self, words: impl Into<String>) -> Reason {
         self.and(Part::Words(words.into()))
     }
 
-    /// The same, and the name of a field.
+    /// Adds the name of a field.
     #[must_use]
     pub fn field(self, field: impl Into<String>) -> Reason {
         self.and(Part::Field(field.into()))
     }
 
-    /// The same, and the name of the field that was probably meant.
+    /// Adds the name of the field that was probably meant.
     #[must_use]
     pub fn meant(self, field: impl Into<String>) -> Reason {
         self.and(Part::Meant(field.into()))
     }
 
-    /// The same, and a table in TOML.
+    /// Adds a table in TOML.
     #[must_use]
     pub fn table(self, table: impl Into<String>) -> Reason {
         self.and(Part::Table(table.into()))
@@ -145,7 +146,7 @@ impl Reason {
         self
     }
 
-    /// Its text in one line, of parts that are told in this way.
+    /// Returns its text in one line, with each part written by `tell`.
     pub fn told(&self, tell: impl Fn(&Part) -> String) -> String {
         self.0.iter().map(|part| plain(&tell(part))).collect()
     }
@@ -178,12 +179,12 @@ impl fmt::Display for Reason {
     }
 }
 
-/// One line, whatever was in the text.
+/// Returns the text in one line.
 fn plain(text: &str) -> String {
     text.replace(char::is_control, " ")
 }
 
-/// The beginning of a text that is too long for a line that a person reads.
+/// Shortens a text that is too long for a line.
 pub(crate) fn shortened(text: &str) -> Cow<'_, str> {
     match text.char_indices().nth(MAX_SHOWN_CHARS) {
         Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()).into(),
@@ -208,7 +209,7 @@ const SYNONYMS: [(&str, &[&str]); 7] = [
     ("duration", &["time", "length", "runtime"]),
 ];
 
-/// The one of `known` that `key` was probably meant to be: one that means the same, or else one that is near.
+/// Returns the one of `known` that `key` was probably meant to be: one with the same meaning, or else a similar one.
 pub fn key_meant<'k>(key: &str, known: &[&'k str]) -> Option<&'k str> {
     let plain = key.to_lowercase().replace('-', "_");
     let others = |of: &str| SYNONYMS.iter().find(|(name, _)| *name == of);
@@ -220,7 +221,7 @@ pub fn key_meant<'k>(key: &str, known: &[&'k str]) -> Option<&'k str> {
         .or_else(|| nearest(key, known))
 }
 
-/// The reason against a key that is none of `known`.
+/// Returns the reason for a key that is none of `known`.
 pub(crate) fn unknown_key(key: &str, known: &[&str]) -> Reason {
     match key_meant(key, known) {
         Some(meant) => unknown_for(meant),
@@ -228,7 +229,7 @@ pub(crate) fn unknown_key(key: &str, known: &[&str]) -> Reason {
     }
 }
 
-/// The reason against a key that was probably meant to be this field.
+/// Returns the reason for a key that was probably meant to be this field.
 pub fn unknown_for(meant: impl Into<String>) -> Reason {
     let reason = Reason::from("unknown key; did you mean `");
     reason.meant(meant).words("`?")

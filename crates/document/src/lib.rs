@@ -1,7 +1,7 @@
 //! TOML documents read into types, with errors that name the line, the field and the fix.
 //!
-//! A document's values come from a file or from an option of the command line, as a tree of texts ([`tree`]). [`de`] reads
-//! any type of serde from it, and [`ser`] writes what `de` reads. Whatever the source, an error is a [`DocumentError`].
+//! A document's values come from a file or from a command-line option, as a tree of texts ([`tree`]). [`de`] reads
+//! serde's types from it, and [`ser`] writes what `de` reads. Every error is a [`DocumentError`].
 //!
 //! ```
 //! use serde::Deserialize;

@@ -1,4 +1,4 @@
-//! Writes as TOML what [`de`](super::de) reads.
+//! Writes TOML that [`de`](super::de) reads.
 
 use std::path::PathBuf;
 
@@ -7,18 +7,18 @@ use toml::{Table, Value as Toml};
 
 use super::de::{REST, UNNAMED};
 
-/// The fields of a struct.
+/// Returns the fields of a struct.
 ///
 /// # Errors
 ///
-/// A number in it is beyond TOML's.
+/// A number is beyond TOML's range.
 pub fn table(value: &impl Serialize) -> Result<Table, toml::ser::Error> {
     let mut table = Table::try_from(value)?;
     tidy(&mut table);
     Ok(table)
 }
 
-/// Puts the parts of tables where they are read.
+/// Moves the parts of tables to the places where they are read.
 fn tidy(table: &mut Table) {
     for (key, value) in std::mem::take(table) {
         match value {
@@ -52,26 +52,26 @@ fn tidy(table: &mut Table) {
     }
 }
 
-/// The condition under which a field need not be written: its value is the default.
+/// True if a field need not be written: its value is the default.
 pub fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
 
-/// Writes a file's name. TOML is UTF-8: what a name has that is not, is replaced.
+/// Writes a file's name. TOML is UTF-8, so other bytes of a name are replaced.
 pub fn file<S: Serializer>(file: &Option<PathBuf>, serializer: S) -> Result<S::Ok, S::Error> {
     file.as_ref()
         .map(|file| file.to_string_lossy())
         .serialize(serializer)
 }
 
-/// Writes an enum, and those in it, as a name or as a table with the name as `kind`.
+/// Writes an enum, and the enums in it, as a name or as a table with the name as `kind`.
 pub fn tagged<S: Serializer>(form: &impl Serialize, serializer: S) -> Result<S::Ok, S::Error> {
     let written = Toml::try_from(form).map_err(S::Error::custom)?;
     with_kind(written).serialize(serializer)
 }
 
-/// A value with the variants in it as names, or as tables with the name as `kind`. Serde writes a variant as a table with
-/// one key, its name.
+/// Returns a value with its variants as names, or as tables with the name as `kind`. Serde writes a variant as a table
+/// with one key, its name.
 pub fn with_kind(value: Toml) -> Toml {
     let Toml::Table(mut table) = value else {
         return value;
@@ -93,7 +93,7 @@ pub fn with_kind(value: Toml) -> Toml {
     Toml::Table(fields.map(|(key, value)| (key, with_kind(value))).collect())
 }
 
-/// A whole number; TOML's end at 2^63.
+/// Writes a whole number. TOML's end at 2^63.
 pub fn whole<S: Serializer>(number: &u64, serializer: S) -> Result<S::Ok, S::Error> {
     match i64::try_from(*number) {
         Ok(number) => serializer.serialize_i64(number),

@@ -1,14 +1,14 @@
-//! Values as they come: from a TOML file, with their lines, or from a command-line option, as text.
+//! Untyped values: from a TOML file, with their lines, or from a command-line option, as text.
 
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::error::{DocumentError, Reason, shortened};
 
-/// A value before it is known what it should mean.
+/// A value before its type is known.
 #[derive(Debug, Clone)]
 pub enum Node {
-    /// A string, number or boolean, as it is written.
+    /// A string, number or boolean, as written.
     Scalar(String),
     /// A table.
     Table(Vec<Entry>),
@@ -28,7 +28,7 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// One that is in no text.
+    /// Returns an entry without a line.
     pub fn new(key: &str, value: Node) -> Entry {
         let key = key.to_string();
         Entry {
@@ -40,8 +40,8 @@ impl Entry {
 }
 
 impl Node {
-    /// The value of an option or override: `key=value,key=value` is a table; what TOML would call a list or a table is
-    /// one; everything else is a scalar.
+    /// Returns the value of an option or override: `key=value,key=value` is a table; TOML's lists and tables are such;
+    /// everything else is a scalar.
     pub fn from_option(text: &str) -> Node {
         if text.trim_start().starts_with(['[', '{'])
             && let Ok(document) = DeTable::parse(&format!("value = {text}"))
@@ -63,7 +63,7 @@ impl Node {
         Node::Table(text.split(',').map(entry).collect())
     }
 
-    /// As an option has it: what [`Node::from_option`] reads.
+    /// Writes the value as an option that [`Node::from_option`] reads.
     pub fn to_option(&self) -> String {
         match self {
             Node::Scalar(text) => text.clone(),
@@ -107,7 +107,7 @@ impl Node {
         Ok(entries(document.get_ref(), Some(&lines)))
     }
 
-    /// The scalar's text.
+    /// Returns the scalar's text.
     pub fn text(&self, expected: &str) -> Result<&str, DocumentError> {
         let found = match self {
             Node::Scalar(text) => return Ok(text),
@@ -120,7 +120,7 @@ impl Node {
         ))
     }
 
-    /// The table's entries.
+    /// Returns the table's entries.
     pub fn entries(&self, expected: &str) -> Result<&[Entry], DocumentError> {
         match self {
             Node::Table(entries) => Ok(entries),
@@ -128,7 +128,7 @@ impl Node {
         }
     }
 
-    /// The error that this value, which it shows, has `reason`.
+    /// Returns the error that this value has `reason`; its text shows the value.
     pub fn wrong(&self, reason: &str) -> DocumentError {
         let shown = match self {
             Node::Scalar(text) => shortened(text),
@@ -140,7 +140,7 @@ impl Node {
 }
 
 impl DocumentError {
-    /// The same error, with the line of its field in the text with these entries if it has none yet.
+    /// Returns the error with the line of its field in the text with these entries, if it has none yet.
     #[must_use]
     pub fn on_line_in(mut self, entries: &[Entry]) -> DocumentError {
         self.line = self.line.or_else(|| line_of(entries, &self.field));
@@ -148,8 +148,8 @@ impl DocumentError {
     }
 }
 
-/// Every item of the list as `read` understands it. An error names the item by its place, counted from zero, unless
-/// there is only one.
+/// Reads every item of the list by `read`. An error names the item by its index, counted from zero, unless there is
+/// only one.
 pub fn items<T>(
     list: &[Node],
     read: impl Fn(&Node) -> Result<T, DocumentError>,
@@ -163,7 +163,7 @@ pub fn items<T>(
     list.iter().enumerate().map(numbered).collect()
 }
 
-/// The line of the field that is called `field` in errors, or else of the table that should have it.
+/// The line of the field with this name in errors, or else of the table that should have it.
 pub fn line_of(entries: &[Entry], field: &str) -> Option<usize> {
     let (first, rest) = field.split_once('.').unwrap_or((field, ""));
     let (key, index) = match first.split_once('[') {
@@ -194,12 +194,12 @@ fn entries(table: &DeTable<'_>, lines: Option<&Lines>) -> Vec<Entry> {
             line: lines.map(|lines| lines.at(key.span().start)),
         })
         .collect();
-    // In the order of the text, so that the first mistake is reported first.
+    // The order of the text, so that the first mistake is reported first.
     entries.sort_by_key(|entry| entry.line);
     entries
 }
 
-/// The value, whose keys have the lines of the text if it is one of several.
+/// Converts the value. Its keys have the lines of the text if it has several.
 fn convert(value: &Spanned<DeValue<'_>>, lines: Option<&Lines>) -> Node {
     match value.get_ref() {
         DeValue::String(text) => Node::Scalar(text.to_string()),
@@ -214,7 +214,7 @@ fn convert(value: &Spanned<DeValue<'_>>, lines: Option<&Lines>) -> Node {
     }
 }
 
-/// Where the lines of a text start.
+/// The offsets of a text's lines.
 struct Lines(Vec<usize>);
 
 impl Lines {

@@ -1,10 +1,10 @@
-//! How exactly the relay keeps the path's times, and how much it can carry: `cargo bench -p fullpipe-emulator`.
+//! The precision of the relay's times, and its capacity: `cargo bench -p fullpipe-emulator`.
 //!
-//! Sender and receiver are threads of this process and share a clock. Each packet carries its number; the time just
-//! before it was sent goes through the same `path` model in virtual time, which says when it should have arrived. The
-//! error is what it came later than that at the receiver's `recv`: it holds the relay's lateness, and also what the
-//! kernel takes to carry a packet over loopback twice and to wake two sleeping threads. The first line, the same without
-//! a relay (one hop, one thread), shows the order of that. Numbers of a busy machine say little.
+//! Sender and receiver are threads of this process and share a clock. Each packet has a number. Its time of departure
+//! goes through the same `path` model in virtual time, which gives the time at which it should arrive. The error is its
+//! lateness at the receiver's `recv`. It includes the relay's lateness, and the time that the kernel takes to pass a
+//! packet over loopback twice and to wake two sleeping threads. The first line, the same without a relay (one hop, one
+//! thread), shows the size of the latter. Results of a busy machine mean little.
 
 #[path = "common/lateness.rs"]
 mod lateness;
@@ -26,14 +26,14 @@ const DELAY: units::Duration = units::Duration::from_millis(20);
 const RATE_ERROR_GOAL: f64 = 0.01;
 const P99_GOAL_US: f64 = 1_000.0;
 
-/// How long each measurement takes.
+/// The time of each measurement.
 const SPAN: units::Duration = units::Duration::from_secs(3);
 
-/// Packets that may be on their way when the relay's speed is measured: fewer than its sockets hold.
+/// The maximum number of packets under way while the relay's speed is measured: fewer than its sockets hold.
 const WINDOW: u64 = 256;
 
 fn main() {
-    // Run as a test, there is nothing to assert.
+    // As a test, the program asserts nothing.
     if !std::env::args().any(|argument| argument == "--bench") {
         return;
     }
@@ -53,7 +53,7 @@ fn main() {
     speed();
 }
 
-/// Sends at `offered` bits per second through `link` and prints how late packets came.
+/// Sends at `offered` bits per second through `link` and prints the packets' lateness.
 fn measure(label: &str, offered: u64, link: &LinkConfig, relayed: bool) {
     let receiver = receiver("127.0.0.1:0");
     let (relay, to) = if relayed {
@@ -94,7 +94,7 @@ fn measure(label: &str, offered: u64, link: &LinkConfig, relayed: bool) {
     );
 }
 
-/// Prints how many packets a second pass a relay whose path does nothing.
+/// Prints the packets per second that pass a relay whose path has no effect.
 fn speed() {
     let receiver = receiver("127.0.0.1:0");
     let relay = start(&receiver, LinkConfig::default());
@@ -123,7 +123,7 @@ fn speed() {
                 progress = (Instant::now(), now_received);
                 thread::yield_now();
             } else if progress.0.elapsed() > Duration::from_millis(200) {
-                // Nothing moves: what is missing will not come.
+                // Nothing moves, so the missing packets are lost.
                 lost = sent - now_received;
             } else {
                 thread::yield_now();

@@ -1,9 +1,10 @@
-//! What kernel traffic a tunnel carries, and how exactly: `cargo bench -p fullpipe-emulator --bench tunnel`, with an
-//! argument only what has it in its name.
+//! The capacity of a tunnel for kernel traffic, and its precision: `cargo bench -p fullpipe-emulator --bench tunnel`.
+//! An argument selects the measurements with it in their names.
 //!
 //! The hosts are network namespaces of this process (as root, or where the kernel allows user namespaces). Delay errors
-//! are those of `--bench precision`, of UDP packets from socket to socket: the tunnel's lateness, and what the kernel takes
-//! to carry a packet through two devices and to wake three sleeping threads. Numbers of a busy machine say little.
+//! are those of `--bench precision`, of UDP packets from socket to socket: the tunnel's lateness, and the time that the
+//! kernel takes to pass a packet through two devices and to wake three sleeping threads. Results of a busy machine mean
+//! little.
 
 #[path = "common/lateness.rs"]
 mod lateness;
@@ -22,7 +23,7 @@ use units::{Bytes, Rate};
 
 use lateness::{Errors, lateness, receiver};
 
-/// How long each measurement takes, after a while to settle.
+/// The time of each measurement, and the time before it begins.
 const SPAN: Duration = Duration::from_secs(3);
 const SETTLE: Duration = Duration::from_secs(1);
 
@@ -31,7 +32,7 @@ const PAYLOAD_SHARE: f64 = 1_448.0 / 1_500.0;
 
 fn main() {
     let arguments = std::env::args().skip(1).collect::<Vec<_>>();
-    // Run as a test, there is nothing to assert.
+    // As a test, the program asserts nothing.
     if !arguments.iter().any(|argument| argument == "--bench") {
         return;
     }
@@ -200,7 +201,7 @@ fn udp(name: &str, offered: Rate, link: LinkConfig, tunnelled: bool) {
     println!("{name:<28} {errors}   in the tunnel at most {latest:.1}");
 }
 
-/// Frames through a tunnel between sockets in place of devices, as many as there is time for.
+/// Sends frames through a tunnel between sockets in place of devices, as many as possible.
 fn sockets() {
     let (near, near_device) = pair();
     let (far, far_device) = pair();
@@ -218,14 +219,14 @@ fn sockets() {
     thread::scope(|scope| {
         scope.spawn(|| {
             let mut buffer = vec![0; 1 << 16];
-            // The time of the last packet is that of the tunnel's end.
+            // The time of the last packet is the end.
             while let Ok((1.., _)) = rustix::net::recv(&far, &mut buffer, RecvFlags::empty()) {
                 received.fetch_add(1, Ordering::Relaxed);
             }
         });
         while start.elapsed() < SPAN {
             let on_the_way = sent.load(Ordering::Relaxed) - received.load(Ordering::Relaxed);
-            // Fewer than a socket holds.
+            // This is fewer than a socket holds.
             if on_the_way < 64 {
                 rustix::net::send(&near, &frame, SendFlags::empty()).unwrap();
                 sent.fetch_add(1, Ordering::Relaxed);
@@ -245,7 +246,7 @@ fn sockets() {
     });
 }
 
-/// Messages are kept apart, as frames of a device are.
+/// Messages stay separate, as the frames of a device do.
 fn pair() -> (OwnedFd, OwnedFd) {
     rustix::net::socketpair(
         AddressFamily::UNIX,

@@ -1,12 +1,12 @@
-//! What a link of a rate delivers in each window of time, on this machine: `cargo bench -p fullpipe-emulator --bench
-//! windows`, with an argument only what has it in its name (`relay`, `tunnel`, `10mbit`, `stalled`).
+//! The bytes that a link delivers in each window of time, on this machine: `cargo bench -p fullpipe-emulator --bench
+//! windows`. An argument selects the measurements with it in their names (`relay`, `tunnel`, `10mbit`, `stalled`).
 //!
-//! A sender offers 1.2 times the rate, so that the link is never idle. Arrivals have the kernel's time (`SO_TIMESTAMPNS`),
-//! so what counts is when the link delivered, and not when the receiver read. A packet's bytes are spread over its
-//! transmission time, as on a link; so each window of a link that is on time has its rate exactly. `stalled` halts all
-//! processors again and again, by threads of real-time priority: up to 3 ms long, 15 ms apart on average, together 9 % of
-//! the time, when no program on the machine runs. It takes the right to real-time priority. Capacity is what was delivered
-//! of what the rate allows, from the first packet to the last.
+//! A sender offers 1.2 times the rate, so that the link is never idle. Arrivals have the kernel's time
+//! (`SO_TIMESTAMPNS`), so the time of delivery counts, and not that of the read. A packet's bytes are spread over its
+//! transmission time, as on a link. So each window of a link that is on time has its rate exactly. `stalled` halts all
+//! processors repeatedly, by threads of real-time priority: up to 3 ms long, 15 ms apart on average, in all for 9 % of
+//! the time. It needs the right to real-time priority. Capacity is the delivered share of what the rate allows, from
+//! the first packet to the last.
 
 use std::io::IoSliceMut;
 use std::net::{SocketAddr, UdpSocket};
@@ -34,19 +34,19 @@ const PAYLOAD: usize = 1_472;
 const SIZE: f64 = 1_500.0;
 
 const SPAN: Duration = Duration::from_secs(5);
-/// The start is not counted.
+/// The seconds at the start that are not counted.
 const SETTLE: f64 = 0.3;
 
 const RATES: [&str; 3] = ["10mbit", "100mbit", "500mbit"];
 const WINDOWS_MS: [f64; 3] = [1.0, 10.0, 100.0];
 
-/// How long a stall lasts at most, and how far apart stalls are on average.
-const LONGEST_STALL: Duration = Duration::from_millis(3);
+/// The maximum length of a stall, and the mean distance of stalls.
+const MAX_STALL: Duration = Duration::from_millis(3);
 const STALL_GAP: Duration = Duration::from_millis(15);
 
 fn main() {
     let arguments = std::env::args().skip(1).collect::<Vec<_>>();
-    // Run as a test, there is nothing to assert.
+    // As a test, the program asserts nothing.
     if !arguments.iter().any(|argument| argument == "--bench") {
         return;
     }
@@ -156,13 +156,13 @@ fn lateness(late: u64, total_ns: u64, packets: u64) -> String {
     format!("{share:>4.1} % {mean:>7.0}")
 }
 
-/// When packets came that were sent faster than the link lets them through, in seconds.
+/// Returns the arrivals, in seconds, of packets that were sent faster than the link's rate.
 fn arrivals(sender: &UdpSocket, to: SocketAddr, receiver: &UdpSocket, rate: Rate) -> Vec<f64> {
     receiver
         .set_read_timeout(Some(Duration::from_millis(300)))
         .unwrap();
     setsockopt(receiver, sockopt::ReceiveTimestampns, &true).unwrap();
-    // What the receiver is too late to read should not look like the link's loss.
+    // A large buffer, so that packets that the receiver reads late are not lost.
     let forced = rustix::net::sockopt::set_socket_recv_buffer_size_force(receiver, 8 << 20);
     if forced.is_err() {
         let options = socket2::SockRef::from(receiver);
@@ -181,7 +181,7 @@ fn arrivals(sender: &UdpSocket, to: SocketAddr, receiver: &UdpSocket, rate: Rate
         let gap = rate.time_for(Bytes::new(SIZE as u64)).as_secs_f64() / 1.2;
         let (start, mut sent) = (Instant::now(), 0_u64);
         while start.elapsed() < SPAN {
-            // What was not sent in time is sent at once: the buffer holds 50 ms.
+            // Late packets are sent at once: the buffer holds 50 ms.
             while (sent as f64) * gap < start.elapsed().as_secs_f64() {
                 let _ = sender.send_to(&[0; PAYLOAD], to);
                 sent += 1;
@@ -192,7 +192,7 @@ fn arrivals(sender: &UdpSocket, to: SocketAddr, receiver: &UdpSocket, rate: Rate
     })
 }
 
-/// When the kernel had the next packet; none if nothing comes any more.
+/// Returns the time at which the kernel received the next packet; `None` if nothing more arrives.
 fn receive(socket: &UdpSocket) -> Option<f64> {
     let mut payload = [0; PAYLOAD];
     let mut parts = [IoSliceMut::new(&mut payload)];
@@ -210,13 +210,13 @@ fn receive(socket: &UdpSocket) -> Option<f64> {
     Some(times.last().expect("the kernel tells the time"))
 }
 
-/// Capacity, and of the windows of each length the 99th percentile and the maximum, as shares of the rate.
+/// Returns the capacity, and the 99th percentile and the maximum of the windows of each length, as shares of the rate.
 fn line(times: &[f64], rate: Rate) -> String {
     let Some(first) = times.first() else {
         return "nothing arrived".into();
     };
     let takes = SIZE / rate.bytes_per_sec() as f64;
-    // The sender ended after SPAN, and what the buffer held then came later.
+    // The sender ended after SPAN, and the rest of the buffer came later.
     let counted = |at: &&f64| (SETTLE..SPAN.as_secs_f64()).contains(&(**at - first));
     let times: Vec<f64> = times.iter().filter(counted).map(|at| at - first).collect();
     let (Some(from), Some(to)) = (times.first(), times.last()) else {
@@ -232,11 +232,11 @@ fn line(times: &[f64], rate: Rate) -> String {
     said
 }
 
-/// What each window delivered, as a share of the rate. Windows begin at every twentieth of their length.
+/// Returns the delivery of each window, as a share of the rate. Windows begin at every twentieth of their length.
 fn windows(times: &[f64], takes: f64, window: f64) -> Vec<f64> {
     let (from, to) = (times[0], times[times.len() - 1]);
     let count = ((to - from - window) / (window / 20.0)) as usize;
-    // Packets that were whole by then, and the parts of those that were being transmitted.
+    // These are the packets that were complete by then, and the parts of those that were being transmitted.
     let mut places = [0_usize; 2];
     let mut delivered = |which: usize, at: f64| {
         let whole = &mut places[which];
@@ -255,8 +255,8 @@ fn windows(times: &[f64], takes: f64, window: f64) -> Vec<f64> {
         .collect()
 }
 
-/// Puts this thread before all normal ones, so that what is measured is the link and not who else is busy; whether the
-/// system grants it.
+/// Gives this thread priority over all normal ones, so that other work does not affect the measurement. Returns true if
+/// the system allows it.
 fn first_come(priority: u8) -> bool {
     let priority = ThreadPriority::Crossplatform(ThreadPriorityValue::try_from(priority).unwrap());
     let first_come = ThreadSchedulePolicy::Realtime(RealtimeThreadSchedulePolicy::Fifo);
@@ -292,7 +292,7 @@ impl Drop for Stalls {
     }
 }
 
-/// Keeps everything else from the processor, for a time and at times that are the same for all.
+/// Keeps the processor busy at times that are the same for all processors.
 fn stall(processor: usize, mut at: Instant, is_over: &AtomicBool) {
     let mut own = CpuSet::new();
     own.set(processor);
@@ -311,7 +311,7 @@ fn stall(processor: usize, mut at: Instant, is_over: &AtomicBool) {
     while !is_over.load(Ordering::Relaxed) {
         at += STALL_GAP.mul_f64(share() * 2.0) + Duration::from_micros(50);
         thread::sleep(at.saturating_duration_since(Instant::now()));
-        at += LONGEST_STALL.mul_f64(share());
+        at += MAX_STALL.mul_f64(share());
         while Instant::now() < at {
             std::hint::spin_loop();
         }

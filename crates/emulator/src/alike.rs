@@ -1,4 +1,4 @@
-//! Loops of relays, which are known by newcomers who all begin alike.
+//! Detection of loops of relays, by new clients that all begin alike.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
@@ -8,44 +8,44 @@ use std::net::SocketAddr;
 use places::Host;
 use units::{Duration, Time};
 
-/// The most clients of one host who begin with the same datagram, byte for byte, and get no answer. Two relays that forward to
-/// each other are clients of each other: a datagram comes back from a socket that the other relay has opened for it, once a
-/// turn, and is never answered. What real clients say first is mostly random, or answered. As many turns as hops in a loop of
-/// routers, for which IP has its time to live: 64 by default (RFC 1700).
+/// The maximum number of clients of one host that begin with the same datagram, byte for byte, and get no answer. Two
+/// relays that forward to each other are clients of each other: at each turn, a datagram comes back from a new socket
+/// of the other relay, and is never answered. The first datagrams of real clients are mostly random, or answered. The
+/// maximum is IP's default time to live, which ends loops of routers: 64 (RFC 1700).
 pub(crate) const MAX_ALIKE: u32 = 64;
 
-/// The most beginnings that are remembered of one period: more than one host can get places for in that time, as
-/// each of 512 places is its own for a second at least. Both periods take a few megabytes.
+/// The maximum number of beginnings that are remembered of one period. One host can get places for fewer in that time,
+/// as each of 512 places is its own for a second at least. Both periods take a few megabytes.
 const MAX_BEGINNINGS: usize = 1 << 16;
 
 /// A hash of a client's host and of its first datagram.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Beginning(u64);
 
-/// How often clients have begun alike and got no answer, whether they still have a place or not. This is forgotten when nobody
-/// has begun so for one to two periods.
+/// Counts how many clients have begun alike and got no answer, even if they have lost their places. A count is
+/// forgotten when nobody has begun so for one to two periods.
 pub(crate) struct Alike {
-    /// With a key of its own: nobody can make datagrams that look alike.
+    /// A hash with a random key, so that nobody can construct datagrams with equal hashes.
     hashes: RandomState,
-    /// How long a period is.
+    /// The length of a period.
     period: Duration,
-    /// When the present period began.
+    /// The beginning of the present period.
     since: Time,
     recent: Period,
-    /// The period before. What is in the present one is not here.
+    /// The period before, without entries of the present one.
     former: Period,
 }
 
 #[derive(Default)]
 struct Period {
     counts: HashMap<Beginning, u32>,
-    /// Those who were refused, and how they began. What comes from them next is on the same way round: it says something else,
-    /// but it would only make the loop longer.
+    /// Refused clients, and their beginnings. Their next datagrams are in the same loop. They differ from the first
+    /// one, but would only lengthen the loop.
     refused: HashMap<SocketAddr, Beginning>,
 }
 
 impl Alike {
-    /// Nobody has begun yet.
+    /// Returns an empty count.
     pub(crate) fn new(period: Duration) -> Alike {
         Alike {
             hashes: RandomState::new(),
@@ -56,7 +56,8 @@ impl Alike {
         }
     }
 
-    /// How the newcomer at `address` begins that says `payload`, or `None` if too many have begun so.
+    /// Returns the beginning of the new client at `address` with its first datagram `payload`, or `None` if too many
+    /// have begun so.
     pub(crate) fn admit(
         &mut self,
         address: SocketAddr,
@@ -80,13 +81,13 @@ impl Alike {
         None
     }
 
-    /// One more has begun so.
+    /// Counts one more client with this beginning.
     pub(crate) fn count(&mut self, beginning: Beginning) {
         let former = self.former.counts.remove(&beginning).unwrap_or_default();
         *self.recent.counts.entry(beginning).or_insert(former) += 1;
     }
 
-    /// One of those who have begun so has an answer.
+    /// Records that a client with this beginning has an answer.
     pub(crate) fn discount(&mut self, beginning: Beginning) {
         for period in [&mut self.recent, &mut self.former] {
             if let Some(count) = period.counts.get_mut(&beginning) {
@@ -112,7 +113,7 @@ impl Alike {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::clients::IDLE;
+    use crate::clients::IDLE_TIMEOUT;
 
     fn at(secs: u64) -> Time {
         Time::ZERO + Duration::from_secs(secs)
@@ -122,14 +123,14 @@ mod tests {
         SocketAddr::from(([127, 0, 0, 1], port))
     }
 
-    /// Whether one more may say this.
+    /// True if one more client may begin with this.
     fn says(alike: &mut Alike, port: u16, payload: &[u8], now: Time) -> bool {
         let beginning = alike.admit(address(port), payload, now);
         beginning.map(|beginning| alike.count(beginning)).is_some()
     }
 
     fn full(now: Time) -> Alike {
-        let mut alike = Alike::new(IDLE);
+        let mut alike = Alike::new(IDLE_TIMEOUT);
         for _ in 0..MAX_ALIKE {
             assert!(says(&mut alike, 1, b"round", now));
         }
@@ -144,19 +145,19 @@ mod tests {
             assert!(!says(&mut alike, 3, b"round", at(secs)));
         }
         assert!(says(&mut alike, 3, b"round", at(242)));
-        // Nobody asked meanwhile.
+        // Nothing was counted meanwhile.
         assert!(says(&mut full(at(100)), 3, b"round", at(400)));
     }
 
     /// Each turn of a slow loop keeps the count.
     #[test]
     fn a_slow_loop_ends() {
-        let mut alike = Alike::new(IDLE);
+        let mut alike = Alike::new(IDLE_TIMEOUT);
         let turns = (0..).take_while(|turn| says(&mut alike, 1, b"round", at(turn * 119)));
         assert_eq!(turns.take(1_000).count(), MAX_ALIKE as usize);
     }
 
-    /// The end of a loop does not move on with each datagram that follows the first.
+    /// The following datagrams do not move the end of a loop.
     #[test]
     fn who_is_refused_stays_so_until_one_has_an_answer() {
         let mut alike = full(at(100));
@@ -172,7 +173,7 @@ mod tests {
 
     #[test]
     fn memory_has_a_bound() {
-        let mut alike = Alike::new(IDLE);
+        let mut alike = Alike::new(IDLE_TIMEOUT);
         for number in 0..3 * MAX_BEGINNINGS {
             assert!(says(&mut alike, 1, &number.to_be_bytes(), at(1)));
         }

@@ -1,4 +1,4 @@
-//! Processors that do not sleep while packets move in real time.
+//! Processors that stay awake while packets move in real time.
 
 use std::fs::File;
 use std::hint;
@@ -7,16 +7,17 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 
-/// On a larger machine, so many processors are kept awake: those of the lowest numbers that this process may use.
-const MOST_PROCESSORS: usize = 8;
+/// The maximum number of processors that are kept awake: those of the lowest numbers that this process may use.
+const MAX_PROCESSORS: usize = 8;
 
 /// Keeps the machine's processors awake until it is dropped, or the process ends in whatever way.
 ///
-/// A processor that has nothing to do sleeps, and wakes some time after its timer or its packet: on virtual machines often
-/// more than a millisecond late. What a link should have sent by then leaves at once, and a sender takes the burst for
-/// bandwidth. Where the system permits it and follows it, this asks for no latency (`Documentation/power/pm_qos_interface` of
-/// Linux: `/dev/cpu_dma_latency`). Elsewhere a thread of idle priority runs on each processor, and gives it up to whatever
-/// else of the same session wants to run (`sched(7)`, `SCHED_IDLE` and autogroup). Both cost power.
+/// An idle processor sleeps, and wakes some time after its timer or its packet: on virtual machines often more than a
+/// millisecond late. The packets that a link should have sent by then leave at once, and a sender takes the burst for
+/// bandwidth. Where the system permits and supports it, this requests zero latency
+/// (`Documentation/power/pm_qos_interface` of Linux: `/dev/cpu_dma_latency`). Elsewhere a thread of idle priority runs
+/// on each processor, and yields it to all other work of the same session (`sched(7)`, `SCHED_IDLE` and autogroup).
+/// Both cost power.
 #[derive(Debug)]
 #[must_use = "the processors may sleep once it is dropped"]
 pub struct Awake {
@@ -27,8 +28,8 @@ pub struct Awake {
 }
 
 impl Awake {
-    /// Begins. Call it after what must come before the process has a second thread. It never fails: what the system does not
-    /// grant is left out, and [`Awake::means`] says what remains.
+    /// Starts to keep processors awake. Call it after work that needs a single-threaded process. It never fails: it
+    /// does what the system allows, and [`Awake::means`] describes that.
     pub fn keep() -> Awake {
         let request = request();
         let is_over = Arc::new(AtomicBool::new(false));
@@ -43,7 +44,7 @@ impl Awake {
         }
     }
 
-    /// By what, for people.
+    /// Describes the means, for people.
     pub fn means(&self) -> &'static str {
         match (&self.request, self.threads.len()) {
             (Some(_), _) => "a request for no latency",
@@ -57,14 +58,14 @@ impl Drop for Awake {
     fn drop(&mut self) {
         self.is_over.store(true, Ordering::Relaxed);
         for thread in self.threads.drain(..) {
-            // A spinner has nothing that could panic.
+            // A spinner cannot panic.
             let _ = thread.join();
         }
     }
 }
 
-/// The request, where it is permitted and a driver chooses how deep processors sleep. Without one, the kernel halts them
-/// whatever was requested.
+/// Opens the request, where it is permitted and a driver chooses how deep processors sleep. Without such a driver, the
+/// kernel halts them whatever was requested.
 fn request() -> Option<File> {
     let driver = std::fs::read_to_string("/sys/devices/system/cpu/cpuidle/current_driver").ok()?;
     if driver.trim() == "none" {
@@ -89,7 +90,7 @@ fn spinners(is_over: &Arc<AtomicBool>) -> Vec<JoinHandle<()>> {
     if has_quota_below(processors.clone().count()) {
         return Vec::new();
     }
-    let threads = processors.take(MOST_PROCESSORS).filter_map(|processor| {
+    let threads = processors.take(MAX_PROCESSORS).filter_map(|processor| {
         let is_over = Arc::clone(is_over);
         let thread = thread::Builder::new().name(format!("awake {processor}"));
         thread.spawn(move || spin(processor, &is_over)).ok()
@@ -97,7 +98,7 @@ fn spinners(is_over: &Arc<AtomicBool>) -> Vec<JoinHandle<()>> {
     threads.collect()
 }
 
-/// Whether a control group limits this process to less time than `processors` provide (`cpu.max`, which the standard library
+/// True if a control group limits this process to less time than `processors` provide (`cpu.max`, which the standard library
 /// reads). Threads of idle priority would use up this quota, and the group would stand still for the rest of each period.
 #[cfg(target_os = "linux")]
 fn has_quota_below(processors: usize) -> bool {
@@ -109,7 +110,7 @@ fn spinners(_: &Arc<AtomicBool>) -> Vec<JoinHandle<()>> {
     Vec::new()
 }
 
-/// Runs on the processor whenever nothing else does. A thread that may not be as modest as that ends at once.
+/// Keeps the processor busy whenever it is idle. A thread that cannot get idle priority ends at once.
 #[cfg(target_os = "linux")]
 fn spin(processor: usize, is_over: &AtomicBool) {
     use rustix::thread::{CpuSet, sched_setaffinity};
@@ -173,7 +174,7 @@ mod tests {
             return;
         }
         assert_eq!(awake.means(), "threads of idle priority");
-        // Each asks for its policy itself, soon after it was started.
+        // Each thread requests its policy soon after it was started.
         while spinning()
             .iter()
             .filter(|(_, policy)| policy == SCHED_IDLE)

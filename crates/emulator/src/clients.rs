@@ -1,4 +1,4 @@
-//! Who the relay speaks for.
+//! The clients of the relay.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -8,36 +8,36 @@ use units::{Duration, Time};
 use crate::alike::{Alike, Beginning};
 use crate::socket::Socket;
 
-/// The most clients at a time. Each takes a socket, of which a process commonly has 1024.
+/// The maximum number of clients at a time. Each takes a socket, of which a process commonly has 1024.
 pub(crate) const MAX_CLIENTS: usize = 512;
 
 /// Files and sockets that the process needs beside those of the clients.
 const OTHER_FILES: u64 = 32;
 
-/// A client that neither sent nor received for this long is forgotten: as long as RFC 4787 (REQ-5) asks a NAT to keep
-/// a UDP mapping at least, so a program that works behind NATs works behind the relay.
-pub(crate) const IDLE: Duration = Duration::from_secs(120);
+/// A client that neither sent nor received for this long is forgotten. RFC 4787 (REQ-5) asks a NAT to keep a UDP
+/// mapping at least as long, so a program that works behind NATs works behind the relay.
+pub(crate) const IDLE_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// One client.
 pub(crate) struct Client {
-    /// The socket that speaks to the server for this client alone.
+    /// The socket toward the server for this client alone.
     pub(crate) upstream: Socket,
     /// The port of that socket.
     port: u16,
-    /// Which client this is, counted from the first: the flow that its packets are, to a queue that tells flows apart.
+    /// The client's number, counted from the first. Queues use it as the flow of its packets.
     pub(crate) number: u64,
-    /// The address of ours that the client knows.
+    /// Our address that the client uses.
     pub(crate) our_address: Option<IpAddr>,
-    /// How it began, until the server answers.
+    /// Its beginning, until the server answers.
     unanswered: Option<Beginning>,
 }
 
 /// A new client, as its first datagram shows it.
 pub(crate) struct Newcomer<'a> {
     pub(crate) address: SocketAddr,
-    /// The address of ours that it has sent to.
+    /// Our address that it has sent to.
     pub(crate) our_address: Option<IpAddr>,
-    /// What it says.
+    /// Its first datagram.
     pub(crate) payload: &'a [u8],
 }
 
@@ -48,17 +48,17 @@ pub(crate) struct Clients {
     alike: Alike,
 }
 
-/// Why a newcomer does not become a client.
+/// The reason for which a new client is refused.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Refused {
     /// There is no place for it, or the system has no socket left.
     NoPlace,
-    /// It begins as too many others of its host have ([`Alike`]).
+    /// Too many others of its host have begun alike ([`Alike`]).
     Loop,
 }
 
 impl Clients {
-    /// Nobody, and as many places as there can be sockets, up to [`MAX_CLIENTS`].
+    /// Makes as many places as there can be sockets, up to [`MAX_CLIENTS`].
     pub(crate) fn new() -> Clients {
         let files = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
         let sockets = files.map_or(u64::MAX, |files| files.saturating_sub(OTHER_FILES));
@@ -70,17 +70,16 @@ impl Clients {
         Clients {
             places: Places::new(limit),
             seen: 0,
-            alike: Alike::new(IDLE),
+            alike: Alike::new(IDLE_TIMEOUT),
         }
     }
 
-    /// The client at `address`, if it is known; counts as activity.
+    /// Returns the client at `address`, if it is known, and records its activity.
     pub(crate) fn active(&mut self, address: SocketAddr, now: Time) -> Option<&mut Client> {
         self.places.active(&address, now)
     }
 
-    /// Takes in a new client who wants to speak to the server at `to`. Gives its number, and the client that had to make
-    /// room for it.
+    /// Admits a new client for the server at `to`. Returns its number, and the client that lost its place for it.
     ///
     /// # Errors
     /// See [`Refused`].
@@ -113,7 +112,7 @@ impl Clients {
         Ok((number, evicted))
     }
 
-    /// The server has answered the client at `address`.
+    /// Records that the server has answered the client at `address`.
     pub(crate) fn set_answered(&mut self, address: SocketAddr, now: Time) {
         let client = self.places.active(&address, now);
         if let Some(beginning) = client.and_then(|client| client.unanswered.take()) {
@@ -121,27 +120,27 @@ impl Clients {
         }
     }
 
-    /// Forgets the clients that have been idle for too long; returns them.
+    /// Removes the clients that have been idle for too long, and returns them.
     pub(crate) fn expire(&mut self, now: Time) -> Vec<(SocketAddr, Client)> {
-        self.places.expire(now, IDLE)
+        self.places.expire(now, IDLE_TIMEOUT)
     }
 
-    /// All clients now known.
+    /// The known clients.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&SocketAddr, &Client)> {
         self.places.iter()
     }
 
-    /// The ports of all sockets that speak to the server.
+    /// The ports of all sockets toward the server.
     pub(crate) fn ports(&self) -> impl Iterator<Item = u16> {
         self.places.iter().map(|(_, client)| client.port)
     }
 
-    /// How many clients are known now.
+    /// The number of known clients.
     pub(crate) fn len(&self) -> usize {
         self.places.len()
     }
 
-    /// How many clients there have been.
+    /// The number of clients so far.
     pub(crate) fn seen(&self) -> u64 {
         self.seen
     }
@@ -160,7 +159,7 @@ mod tests {
         SocketAddr::from(([127, 0, 0, host], port))
     }
 
-    /// Lets a client in that says its own address.
+    /// Admits a client whose first datagram is its own address.
     fn admit(
         clients: &mut Clients,
         address: SocketAddr,
@@ -214,7 +213,7 @@ mod tests {
         assert!(clients.active(address(2, 1), at(0)).is_some());
         let (_, evicted) = admit(&mut clients, address(3, 1), at(0)).unwrap();
         assert_eq!(evicted.unwrap().0, address(1, 1));
-        // Its own address has no claim to a place, but those that are idle are free for it.
+        // Its own address has no claim to a place, but may take those of idle clients.
         let refused = admit(&mut clients, address(1, 900), at(0));
         assert!(matches!(refused, Err(Refused::NoPlace)));
         admit(&mut clients, address(1, 900), at(1)).unwrap();
@@ -227,7 +226,7 @@ mod tests {
         for port in ports {
             admit_with(&mut clients, address(1, port), b"round", at(0)).unwrap();
         }
-        // However long it takes to go round.
+        // The time of a turn does not matter.
         for now in [0, 100] {
             let refused = admit_with(&mut clients, address(1, 100), b"round", at(now));
             assert!(matches!(refused, Err(Refused::Loop)));
@@ -241,7 +240,7 @@ mod tests {
         assert!(matches!(refused, Err(Refused::Loop)));
     }
 
-    /// A loop of more datagrams than there are places makes room for itself.
+    /// A loop of more datagrams than there are places evicts its own clients.
     #[test]
     fn who_had_to_make_room_still_counts() {
         let mut clients = Clients::with_places(8);

@@ -4,22 +4,22 @@ use std::time::Instant;
 
 use units::{Duration, Time};
 
-/// Time since the relay or tunnel started. All times that a path sees come from here, so they never jump and never drift
-/// against each other.
+/// The time since the relay or tunnel started. It is the only source of a path's times, so they never jump and never
+/// drift against each other.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Clock {
     epoch: Instant,
 }
 
 impl Clock {
-    /// A clock whose zero is now.
+    /// Starts a clock at zero.
     pub(crate) fn start() -> Clock {
         Clock {
             epoch: Instant::now(),
         }
     }
 
-    /// Its zero.
+    /// The time of its zero.
     pub(crate) fn epoch(&self) -> Instant {
         self.epoch
     }

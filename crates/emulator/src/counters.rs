@@ -1,4 +1,4 @@
-//! What a relay has done so far.
+//! The counters of a relay.
 
 use std::io;
 
@@ -7,13 +7,13 @@ use rustix::io::Errno;
 use serde::Serialize;
 use units::{Duration, Time};
 
-/// What happened to the packets of one direction. Bytes include IP and UDP headers, as on a link.
+/// The counters of one direction's packets. Bytes include IP and UDP headers, as on a link.
 ///
 /// `entered_packets + duplicated_packets` is `delivered_packets`, plus all drops and losses, plus
 /// `in_transit_packets`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct DirectionCounters {
-    /// Packets that came from the sending side and entered the path.
+    /// Packets that entered the path.
     pub entered_packets: u64,
     /// Their bytes.
     pub entered_bytes: u64,
@@ -25,7 +25,7 @@ pub struct DirectionCounters {
     pub delivered_packets: u64,
     /// Their bytes.
     pub delivered_bytes: u64,
-    /// Packets dropped by the bottleneck's queue: because the buffer was full, or early by its discipline.
+    /// Packets dropped by the bottleneck's queue: by a full buffer, or early by its discipline.
     pub buffer_drops: u64,
     /// Packets that the bottleneck's queue marked (ECN) in place of dropping them.
     pub marked_packets: u64,
@@ -33,60 +33,60 @@ pub struct DirectionCounters {
     pub random_losses: u64,
     /// Packets dropped by the policer.
     pub policer_drops: u64,
-    /// Packets dropped since they were larger than the MTU.
+    /// Packets dropped because they exceeded the MTU.
     pub too_big_packets: u64,
-    /// Of the delivered packets, those that the path damaged. A relay discards them in place of the receiving system, whose
-    /// checksum would; a tunnel hands them over with a checksum that is wrong.
+    /// Delivered packets that the path damaged. A relay discards them in place of the receiving system, whose checksum
+    /// would; a tunnel delivers them with a wrong checksum.
     pub corrupted_packets: u64,
     /// Copies that the path made.
     pub duplicated_packets: u64,
-    /// Packets still on the path; thrown away if the relay stops.
+    /// Packets still on the path. They are discarded if the relay stops.
     pub in_transit_packets: u64,
-    /// Of the delivered packets, those that the system then refused to send: too large for the real link, or no route.
+    /// Delivered packets that the system then refused to send: too large for the real link, or no route.
     pub send_errors: u64,
-    /// Of the delivered packets, those that the relay's socket had no room for. Anything but zero means that the real link
-    /// was slower than the path that was asked for, or the machine too slow.
+    /// Delivered packets for which the relay's socket had no room. A value above zero shows that the real link was
+    /// slower than the emulated path, or the machine too slow.
     pub send_overflows: u64,
-    /// Of the delivered packets, those whose client had been forgotten.
+    /// Delivered packets whose client had been forgotten.
     pub orphaned_packets: u64,
-    /// How long the bottleneck had something to send, in nanoseconds.
+    /// The time for which the bottleneck had something to send, in nanoseconds.
     pub busy_ns: u64,
-    /// How long the delivered packets waited in the buffer, in nanoseconds, all together: divided by
-    /// `delivered_packets`, the mean.
+    /// The total queueing delay of the delivered packets, in nanoseconds. Divided by `delivered_packets`, it is the
+    /// mean.
     pub queueing_total_ns: u64,
-    /// How long the one of them waited that waited longest, in nanoseconds.
+    /// The maximum queueing delay of a delivered packet, in nanoseconds.
     pub queueing_max_ns: u64,
-    /// Delivered packets that this machine released more than a millisecond after the path's time. If it is not a small
-    /// share of `delivered_packets`, then the machine was too busy to be the path that was asked for.
+    /// Delivered packets that this machine released more than a millisecond after the path's time. If they are not a
+    /// small share of `delivered_packets`, the machine was too busy to emulate the path.
     pub late_packets: u64,
-    /// How much too late the latest release was, in nanoseconds.
+    /// The maximum lateness of a release, in nanoseconds.
     pub lateness_max_ns: u64,
-    /// How much too late the delivered packets were, in nanoseconds, all together.
+    /// The total lateness of the delivered packets, in nanoseconds.
     pub lateness_total_ns: u64,
 }
 
-/// Whether a socket had no room for a datagram.
+/// True if a socket had no room for a datagram.
 fn is_full(error: &io::Error) -> bool {
     let no_buffers = Errno::NOBUFS.raw_os_error();
     error.kind() == io::ErrorKind::WouldBlock || error.raw_os_error() == Some(no_buffers)
 }
 
-/// Lateness that counts as such.
-pub(crate) const LATE: Duration = Duration::from_millis(1);
+/// A packet is late if it is released this much after its time.
+pub(crate) const LATE_AFTER: Duration = Duration::from_millis(1);
 
 impl DirectionCounters {
-    /// A packet that arrived was released at `now`.
+    /// Counts the release at `now` of a packet that arrived.
     pub(crate) fn count_release<P>(&mut self, arrival: &Arrival<P>, now: Time) {
         let waited = arrival.queued.as_nanos();
         self.queueing_total_ns = self.queueing_total_ns.saturating_add(waited);
         self.queueing_max_ns = self.queueing_max_ns.max(waited);
         let late = now.since(arrival.at);
-        self.late_packets += u64::from(late > LATE);
+        self.late_packets += u64::from(late > LATE_AFTER);
         self.lateness_max_ns = self.lateness_max_ns.max(late.as_nanos());
         self.lateness_total_ns = self.lateness_total_ns.saturating_add(late.as_nanos());
     }
 
-    /// The system was asked to send a delivered packet.
+    /// Counts the result of sending a delivered packet.
     pub(crate) fn count_send(&mut self, sent: &io::Result<()>) {
         match sent {
             Ok(()) => {}
@@ -95,7 +95,7 @@ impl DirectionCounters {
         }
     }
 
-    /// Adds what one path's link has counted.
+    /// Adds the counters of one path's link.
     pub(crate) fn add(&mut self, link: &path::Counters) {
         self.entered_packets += link.entered.packets;
         self.entered_bytes += link.entered.bytes.get();
@@ -115,44 +115,44 @@ impl DirectionCounters {
     }
 }
 
-/// What a relay has done so far, in both directions.
+/// The counters of a relay, in both directions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct RelayCounters {
     /// From the clients to the server.
     pub forward: DirectionCounters,
     /// From the server to the clients.
     pub reverse: DirectionCounters,
-    /// Clients served so far; one that returns after two idle minutes counts again.
+    /// Clients served so far. A client that returns after two idle minutes counts again.
     pub clients_seen: u64,
-    /// Clients known now.
+    /// Known clients.
     pub clients_now: u64,
-    /// Clients that had to make room for others.
+    /// Clients that lost their places to others.
     pub clients_evicted: u64,
-    /// Datagrams of clients that the relay had no place for; they never entered the path.
+    /// Datagrams of clients for which the relay had no place. They never entered the path.
     pub refused_packets: u64,
-    /// Datagrams that never entered the path because they or their answers would come back to the relay for ever: those that
-    /// came with the relay's own address or the server's as their source, and those of newcomers that say what many clients
-    /// without an answer have said.
+    /// Datagrams that never entered the path because they or their answers would come back to the relay for ever: those
+    /// with the relay's own address or the server's as their source, and the first datagrams of new clients that equal
+    /// those of many unanswered clients.
     pub loop_drops: u64,
-    /// Packets that never entered the path because those on it took all the memory that they may take: 256 MiB.
+    /// Packets that never entered the path because those on it took the maximum memory of 256 MiB.
     pub overload_drops: u64,
-    /// How often the system reported that a server or client was not there (ICMP "port unreachable") or another error
-    /// on reading.
+    /// The number of times that the system reported an absent server or client (ICMP "port unreachable"), or another
+    /// error on reading.
     pub unreachable_reports: u64,
-    /// Datagrams that the kernel threw away before the relay could read them, as far as the system tells (Linux only).
-    /// Known when the relay has stopped, and for clients that were silent for too long. Anything but zero means that this machine was too
-    /// slow to be the path that was asked for.
+    /// Datagrams that the kernel dropped before the relay could read them, as far as the system reports them (Linux
+    /// only). They are counted when the relay has stopped, and for clients that were silent for too long. A value above
+    /// zero shows that this machine was too slow to emulate the path.
     pub socket_overflows: u64,
 }
 
 impl RelayCounters {
-    /// Packets that were lost on this machine, before the path or after it.
+    /// The packets that were lost on this machine, before the path or after it.
     pub fn overflows(&self) -> u64 {
         self.socket_overflows + self.forward.send_overflows + self.reverse.send_overflows
     }
 }
 
-/// What observers may see of a running relay.
+/// The state that observers of a running relay can read.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Observed {
     pub(crate) counters: RelayCounters,
@@ -180,7 +180,7 @@ mod tests {
         assert_eq!(counters.overflows(), 5);
     }
 
-    /// A packet arrives each millisecond, and the machine looks ten times in that; but from 10 to 16 ms it stands still.
+    /// A packet arrives each millisecond, and the machine checks ten times as often, but stands still from 10 to 16 ms.
     #[test]
     fn a_stall_makes_late_what_came_due_in_it() {
         let config = LinkConfig {
@@ -200,7 +200,7 @@ mod tests {
         }
         counters.add(&link.counters());
         assert_eq!(counters.delivered_packets, 20);
-        // Those of 10 to 15 ms leave at 16.05 ms, 1.05 to 6.05 ms late; the others wait 50 µs for a look.
+        // Those of 10 to 15 ms leave at 16.05 ms, 1.05 to 6.05 ms late. The others wait 50 µs for a check.
         assert_eq!(counters.late_packets, 6);
         assert_eq!(counters.lateness_max_ns, 6_050_000);
         assert_eq!(counters.lateness_total_ns, 14 * 50_000 + 6 * 3_550_000);

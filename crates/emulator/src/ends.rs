@@ -1,4 +1,4 @@
-//! Sources that no client has: answers to them would come back to the relay.
+//! Sources that no client can have: answers to them would come back to the relay.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV6, UdpSocket};
@@ -6,21 +6,21 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV6, UdpSocket};
 /// A port for sockets that send nothing (RFC 863).
 const DISCARD: u16 = 9;
 
-/// The two addresses between which a relay stands.
+/// The addresses of the relay and of its server.
 ///
-/// A source address can be forged. The server answers a datagram that came with the relay's own address, and the relay
-/// sends the answer to itself; the server answers a datagram that came with the server's address with another answer to
-/// the relay. Either goes round until somebody stops it, so such a source never becomes a client.
+/// A source address can be forged. The server answers a datagram with the relay's own address as its source, and the
+/// relay sends the answer to itself. The server answers a datagram with its own address as its source with another
+/// answer to the relay. Both loop until they are stopped, so such a source never becomes a client.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Ends {
-    /// Where the relay listens.
+    /// The relay's address.
     pub(crate) listen: SocketAddr,
-    /// The server.
+    /// The server's address.
     pub(crate) to: SocketAddr,
 }
 
 impl Ends {
-    /// Whether an answer to `source` would come to the relay or to the server. `ports` are those of the relay's sockets
+    /// True if an answer to `source` would come to the relay or to the server. `ports` are those of the relay's sockets
     /// toward the server.
     pub(crate) fn include(&self, source: SocketAddr, mut ports: impl Iterator<Item = u16>) -> bool {
         reaches(source, self.listen)
@@ -29,7 +29,7 @@ impl Ends {
     }
 }
 
-/// Whether what is sent to `to` from this machine comes to a socket bound to `bound`.
+/// True if datagrams to `to` from this machine reach a socket bound to `bound`.
 pub(crate) fn reaches(to: SocketAddr, bound: SocketAddr) -> bool {
     let (to, bound) = (destination(to), canonical(bound));
     let is_within = match bound.ip() {
@@ -40,15 +40,16 @@ pub(crate) fn reaches(to: SocketAddr, bound: SocketAddr) -> bool {
     to.port() == bound.port() && is_within
 }
 
-/// Whether both are the same port of the same host. A server that listens on all of this machine's addresses has each of
-/// them.
+/// True if both are the same port of the same host. A server that listens on all of this machine's addresses has each
+/// of them.
 fn is_same_host_at(source: SocketAddr, server: SocketAddr) -> bool {
     let (source, server) = (destination(source), destination(server));
     source.port() == server.port()
         && (source.ip() == server.ip() || (is_local(server) && is_local(source)))
 }
 
-/// Where a datagram to `address` goes: an unspecified address means this machine, as the loopback address does.
+/// Returns the destination of datagrams to `address`: an unspecified address means this machine, as the loopback
+/// address does.
 fn destination(address: SocketAddr) -> SocketAddr {
     let address = canonical(address);
     let loopback: IpAddr = match address.ip() {
@@ -59,7 +60,7 @@ fn destination(address: SocketAddr) -> SocketAddr {
     SocketAddr::new(loopback, address.port())
 }
 
-/// An IPv4 address that is written as one of IPv6, as one of IPv4.
+/// Returns an IPv4-mapped IPv6 address as an IPv4 address.
 fn canonical(address: SocketAddr) -> SocketAddr {
     match address.ip().to_canonical() {
         IpAddr::V4(ip) => SocketAddr::new(ip.into(), address.port()),
@@ -67,8 +68,8 @@ fn canonical(address: SocketAddr) -> SocketAddr {
     }
 }
 
-/// Whether the address is one of this machine's. The way to such an address begins at the address itself. A socket that can be
-/// bound to it proves nothing, because `net.ipv4.ip_nonlocal_bind` lets it have any address.
+/// True if the address is one of this machine's. The source address toward such an address is the address itself.
+/// Binding a socket to it proves nothing, because `net.ipv4.ip_nonlocal_bind` allows any address.
 fn is_local(address: SocketAddr) -> bool {
     let any_port = match canonical(address) {
         SocketAddr::V4(address) => SocketAddr::new((*address.ip()).into(), DISCARD),
@@ -80,7 +81,7 @@ fn is_local(address: SocketAddr) -> bool {
     address.ip().is_loopback() || source_toward(any_port).is_ok_and(|from| from == any_port.ip())
 }
 
-/// The address of this machine from which it sends to `to`. Nothing is sent.
+/// Returns this machine's source address toward `to`. Nothing is sent.
 fn source_toward(to: SocketAddr) -> io::Result<IpAddr> {
     let any: IpAddr = match to {
         SocketAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
@@ -95,7 +96,7 @@ fn source_toward(to: SocketAddr) -> io::Result<IpAddr> {
 mod tests {
     use super::*;
 
-    /// Of documentation (RFC 5737), so nobody's.
+    /// An address for documentation (RFC 5737), which no host has.
     const ELSEWHERE: &str = "192.0.2.1:7000";
 
     fn address(text: &str) -> SocketAddr {
@@ -165,7 +166,7 @@ mod tests {
 
     #[test]
     fn an_own_address_is_the_source_of_the_way_to_it() {
-        // Without a way to the world there may be none but that of loopback.
+        // Without a route to the world, there may be only the loopback address.
         let own = source_toward(address(ELSEWHERE)).unwrap_or(Ipv4Addr::LOCALHOST.into());
         for (ip, expected) in [
             (own, true),
@@ -183,7 +184,7 @@ mod tests {
 
         use nix::sched::{CloneFlags, unshare};
 
-        // The setting is of a network namespace, which a thread can have for itself.
+        // The setting belongs to a network namespace, which a thread can have for itself.
         let elsewhere = thread::spawn(|| {
             unshare(CloneFlags::CLONE_NEWNET)?;
             fs::write("/proc/sys/net/ipv4/ip_nonlocal_bind", "1")?;

@@ -1,11 +1,11 @@
-//! Datagrams on their way from the sockets onto the path.
+//! Datagrams between the sockets and the path.
 
 use path::Parcel;
 use units::Time;
 
 use crate::routes::{Datagram, Routes};
 
-/// The way that a datagram is to take.
+/// The direction of a datagram.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Way {
     Forward,
@@ -14,16 +14,16 @@ pub(crate) enum Way {
 
 /// A datagram that was read and has not entered the path yet.
 pub(crate) struct Entry {
-    /// When the kernel received it.
+    /// The time at which the kernel received it.
     pub(crate) at: Time,
     pub(crate) way: Way,
     pub(crate) parcel: Parcel,
     pub(crate) datagram: Datagram,
 }
 
-/// Lets datagrams enter their links in the order in which the kernel received them, from whichever sockets they were read:
-/// a link does not go back in time. Those of one socket that were received at the same time keep their order. Returns how
-/// many had lost their path.
+/// Lets datagrams enter their links in the order in which the kernel received them, from all sockets: a link does not
+/// go back in time. Datagrams of one socket that were received at the same time keep their order. Returns the number of
+/// datagrams whose path was gone.
 pub(crate) fn enter(entries: &mut Vec<Entry>, routes: &mut Routes) -> u64 {
     entries.sort_by_key(|entry| entry.at);
     let mut orphaned = 0;
@@ -80,7 +80,7 @@ mod tests {
         }
     }
 
-    /// What waits while the relay stands still, in two sockets for each way, is not later than it would have been.
+    /// The datagrams that wait during a stall, in two sockets for each direction, are not delayed.
     #[test]
     fn a_stall_shorter_than_the_path_delays_nobody() {
         let mut routes = routes(Sharing::OneBottleneck);

@@ -1,38 +1,38 @@
-//! Why a relay did not start.
+//! Errors of starting a relay.
 
 use std::io;
 use std::net::SocketAddr;
 
-/// Why a relay did not start. Once it runs, nothing stops it but [`stop`](crate::Relay::stop).
+/// An error of starting a relay. A running relay ends only by [`stop`](crate::Relay::stop).
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RelayError {
-    /// The path makes no sense, such as a rate of zero.
+    /// The path is invalid, such as a rate of zero.
     #[error("impossible path: {0}")]
     Path(#[from] units::ConfigError),
-    /// The listening address is taken, is not this machine's, or needs rights that we do not have.
+    /// The listening address is in use, is not this machine's, or needs rights that this process lacks.
     #[error("cannot listen on {address}: {source}")]
     Listen {
-        /// The address asked for.
+        /// The requested address.
         address: SocketAddr,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
-    /// There is no way from here to the destination.
+    /// There is no route to the destination.
     #[error("cannot reach {address}: {source}")]
     Unreachable {
-        /// The destination asked for.
+        /// The requested destination.
         address: SocketAddr,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
-    /// The destination is the relay itself: packets would go round for ever.
+    /// The destination is the relay itself, so packets would loop.
     #[error("the destination {address} is the relay's own address")]
     OwnAddress {
-        /// The destination asked for.
+        /// The requested destination.
         address: SocketAddr,
     },
-    /// The system refused the relay its thread or pipe.
+    /// The system refused a thread or a pipe.
     #[error("cannot start the relay: {0}")]
     System(io::Error),
 }

@@ -1,13 +1,13 @@
-//! What the kernel lost before the relay could read it.
+//! Losses in the kernel before the relay could read.
 
 #[cfg(target_os = "linux")]
 use std::collections::HashSet;
 use std::os::fd::BorrowedFd;
 
-/// The datagrams that the kernel threw away for want of room in these sockets' receive buffers: the `drops` column of
-/// Linux's `/proc/net/udp` and `/proc/net/udp6` (`Documentation/networking/proc_net_tcp.rst` describes the format that
-/// they share with TCP; a socket is found by its inode). The tables have a line for each socket of the machine, so they
-/// are read once for all.
+/// Returns the number of datagrams that the kernel dropped for lack of room in these sockets' receive buffers: the
+/// `drops` column of Linux's `/proc/net/udp` and `/proc/net/udp6` (`Documentation/networking/proc_net_tcp.rst`
+/// describes the format that they share with TCP; a socket is found by its inode). The tables have a line for each
+/// socket of the machine, so they are read once for all.
 #[cfg(target_os = "linux")]
 pub(crate) fn overflows<'a>(sockets: impl Iterator<Item = BorrowedFd<'a>>) -> u64 {
     let inodes: HashSet<u64> = sockets
@@ -24,13 +24,13 @@ pub(crate) fn overflows<'a>(sockets: impl Iterator<Item = BorrowedFd<'a>>) -> u6
         .sum()
 }
 
-/// Other systems do not tell a socket's own losses.
+/// Other systems do not report a socket's losses.
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn overflows<'a>(_sockets: impl Iterator<Item = BorrowedFd<'a>>) -> u64 {
     0
 }
 
-/// A line's tenth column, the inode, and its last one, the drops.
+/// Returns a line's tenth column, the inode, and its last one, the drops.
 #[cfg(target_os = "linux")]
 fn drops(line: &str) -> Option<(u64, u64)> {
     let mut columns = line.split_whitespace();

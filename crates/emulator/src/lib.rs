@@ -1,11 +1,11 @@
 //! A network path under real packets, in real time.
 //!
-//! There are two ways in: a [`Relay`] for programs that speak UDP, and a [`Tunnel`](tunnel::Tunnel) between two TUN devices
-//! for all that the kernel sends.
+//! There are two forms: a [`Relay`] for programs that use UDP, and a [`Tunnel`](tunnel::Tunnel) between two TUN devices
+//! for all traffic of the kernel.
 //!
 //! A [`Relay`] stands between UDP clients and a server as a link would: it takes each client's datagrams, sends them
-//! through a [`path`] (bottleneck, buffer, delay, loss …) in real time, and forwards what arrives; and the same back.
-//! The programs need no change and the relay needs no privilege.
+//! through a [`path`] (bottleneck, buffer, delay, loss …) in real time, and forwards those that arrive, in both
+//! directions. The programs need no change, and the relay needs no privilege.
 //!
 //! ```no_run
 //! use emulator::{Relay, RelayConfig, Sharing};
@@ -25,33 +25,34 @@
 //! ```
 //!
 //! # Time
-//! One thread waits for datagrams and for the next release time, whichever comes first. A datagram enters the path
-//! when the kernel received it (`SO_TIMESTAMPNS`; elsewhere than on Linux with glibc, and from sockets for both IPv6 and
-//! IPv4 or at a mapped address, when the relay reads it), and leaves at the path's own time or as soon after as the system
-//! wakes the thread: never before. Whatever became due while the thread was late leaves at once. Before that, the relay
-//! reads what waits in its sockets, up to 1024 datagrams shared evenly among them, and lets it enter in the order of the
-//! kernel's times. If more waits after a stall, the rest may enter late. The path computes all times from each other, not
-//! from when the thread woke, so lateness does not add up; [`DirectionCounters::late_packets`] tells whether it mattered.
-//! Changes of a path come at their times since the relay's
-//! start, also for the own paths of clients that came later.
+//! One thread waits for datagrams and for the next release time, whichever comes first. A datagram enters the path at
+//! the time when the kernel received it (`SO_TIMESTAMPNS`). Elsewhere than on Linux with glibc, and from sockets for
+//! both IPv6 and IPv4 or at a mapped address, it enters when the relay reads it. It leaves at the path's own time or as
+//! soon after as the system wakes the thread, and never before. Packets that became due while the thread was late leave
+//! at once. Before that, the relay reads the datagrams that wait in its sockets, up to 1024, shared evenly among the
+//! sockets, and lets them enter in the order of the kernel's times. If more wait after a stall, the rest may enter
+//! late. The path computes its times from each other, and not from the thread's wake-ups, so lateness does not add up.
+//! [`DirectionCounters::late_packets`] shows whether it mattered. Changes of a path come at their times since the
+//! relay's start, also for the own paths of later clients.
 //!
-//! The relay asks that its thread runs before all normal ones (`SCHED_FIFO`, or else a nice value of −20), which helps on
-//! a busy machine and takes the right to (`CAP_SYS_NICE`, or a limit on real-time priorities or `nice`); without it,
-//! nothing but punctuality under load is lost.
-//! `cargo bench -p fullpipe-emulator` measures how exact the times are on this machine.
+//! The relay asks the system to run its thread before all normal ones (`SCHED_FIFO`, or else a nice value of −20). This
+//! helps on a busy machine and needs the right to do it (`CAP_SYS_NICE`, or a limit on real-time priorities or `nice`).
+//! Without it, only punctuality under load is lost. `cargo bench -p fullpipe-emulator` measures the precision of the
+//! times on this machine.
 //!
 //! # Limits
 //! - A packet's size on the path is its UDP payload plus 28 bytes (IPv4) or 48 (IPv6).
-//! - ECN codepoints pass, and a queue that marks makes CE of them. A client's datagrams are one flow. Other IP options and the TTL do not, and datagrams are not fragmented: one that is
-//!   larger than the real link's MTU is refused by the system and counted as a send error.
-//! - 512 clients at a time; one that is silent for two minutes is forgotten. When all places are taken, addresses share
-//!   them ([`places`]).
-//! - All packets on the path take at most 256 MiB of memory, over both directions and all clients. What comes beyond that
-//!   is dropped and counted ([`RelayCounters::overload_drops`]).
+//! - ECN codepoints pass, and a queue that marks sets CE. A client's datagrams are one flow. Other IP options and the
+//!   TTL do not pass. Datagrams are not fragmented: the system refuses one that is larger than the real link's MTU,
+//!   which counts as a send error.
+//! - There are 512 clients at a time; one that is silent for two minutes is forgotten. When all places are taken,
+//!   addresses share them ([`places`]).
+//! - All packets on the path take at most 256 MiB of memory, over both directions and all clients. Further packets are
+//!   dropped and counted ([`RelayCounters::overload_drops`]).
 //! - Datagrams that the kernel drops before the relay reads them do not enter the path. They are counted when the
 //!   relay stops (Linux).
-//! - Unix only; made for Linux, where waits are told in nanoseconds and not, as elsewhere, in milliseconds.
-//! - ICMP errors are not passed on: to its clients, an absent server is a silent one.
+//! - Unix only; made for Linux, whose waits have nanoseconds and not, as elsewhere, milliseconds.
+//! - ICMP errors are not passed on: an absent server seems silent to its clients.
 
 mod alike;
 mod awake;
@@ -66,9 +67,9 @@ mod kernel;
 mod relay;
 mod routes;
 mod running;
-mod shown;
 mod socket;
 pub mod tunnel;
+mod view;
 mod wakeup;
 mod worker;
 

@@ -1,4 +1,4 @@
-//! A running relay, as its owner sees it.
+//! The handle of a running relay.
 
 use std::io;
 use std::net::SocketAddr;
@@ -11,20 +11,20 @@ use crate::ends::{Ends, reaches};
 use crate::error::RelayError;
 use crate::routes::Routes;
 use crate::running::Running;
-use crate::shown::Shown;
 use crate::socket::Socket;
+use crate::view::View;
 use crate::worker::Worker;
 
-/// A running relay. It stops when it is told to or dropped.
+/// A running relay. It stops at [`stop`](Relay::stop), or when it is dropped.
 #[derive(Debug)]
 pub struct Relay {
     local_addr: SocketAddr,
-    observed: Shown<Observed>,
+    observed: View<Observed>,
     thread: Running,
 }
 
 impl Relay {
-    /// Starts a relay on a thread of its own. When this returns, clients can send.
+    /// Starts a relay on its own thread. When this returns, clients can send.
     ///
     /// # Errors
     /// See [`RelayError`].
@@ -47,7 +47,7 @@ impl Relay {
             address: to,
             source,
         })?;
-        let observed = Shown::<Observed>::default();
+        let observed = View::<Observed>::default();
         let shown = observed.clone();
         let work = |stop| {
             let ends = Ends {
@@ -65,23 +65,23 @@ impl Relay {
         })
     }
 
-    /// The address that clients send to.
+    /// The address for clients.
     pub fn local_addr(&self) -> SocketAddr {
         self.local_addr
     }
 
-    /// What the relay has done so far. Cheap: copies a small structure under a lock that is held for no longer.
+    /// The counters so far. This is cheap: it copies a small structure under a short lock.
     pub fn counters(&self) -> RelayCounters {
         self.observed().counters
     }
 
-    /// What waits at the bottleneck towards the server, as it was some milliseconds ago at most. If clients have paths of
-    /// their own, the sum of what waits, and the longest delay. As cheap as [`counters`](Relay::counters).
+    /// The packets that wait at the bottleneck toward the server, at most some milliseconds ago. If clients have their
+    /// own paths, the sum of the packets, and the longest delay. As cheap as [`counters`](Relay::counters).
     pub fn queued(&self) -> Queued {
         self.observed().queued
     }
 
-    /// Stops at once, throws away what is still on the path, and returns the final counters.
+    /// Stops at once, discards the packets on the path, and returns the final counters.
     pub fn stop(mut self) -> RelayCounters {
         self.thread.halt();
         self.counters()
@@ -92,10 +92,10 @@ impl Relay {
     }
 }
 
-/// Every client's socket will be connected to the server: better to learn now that it cannot be.
+/// Checks that a socket can be connected to the server, as each client's will be.
 fn check_reachable(to: SocketAddr) -> io::Result<()> {
     if to.port() == 0 {
-        // Linux connects to it, and fails later.
+        // Linux connects to port 0, and fails later.
         return Err(io::Error::other("there is no port 0"));
     }
     Socket::connected(to).map(drop)

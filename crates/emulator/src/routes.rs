@@ -1,4 +1,4 @@
-//! The paths in use: one for all clients, or one each.
+//! The paths in use: one for all clients, or one for each.
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
@@ -11,12 +11,12 @@ use units::Time;
 
 use crate::config::Sharing;
 
-/// What travels on a path.
+/// A datagram on a path.
 #[derive(Clone)]
 pub(crate) struct Datagram {
-    /// The client that sent it or that it is for.
+    /// The client that sent it, or to which it goes.
     pub(crate) client: SocketAddr,
-    /// The ECN codepoint that it came with.
+    /// Its ECN codepoint on arrival.
     pub(crate) ecn: Option<EcnCodepoint>,
     /// The UDP payload.
     pub(crate) payload: Arc<[u8]>,
@@ -27,15 +27,15 @@ pub(crate) struct Routes {
     config: PathConfig,
     next_seed: u64,
     sharing: Sharing,
-    /// By the client that it belongs to; by `None` if to all.
+    /// By client; `None` for the path of all clients.
     paths: HashMap<Option<SocketAddr>, Path<Datagram>>,
 }
 
 impl Routes {
-    /// The paths of a relay that has no clients yet.
+    /// Returns the paths of a relay without clients.
     ///
     /// # Errors
-    /// The path makes no sense.
+    /// The path is invalid.
     pub(crate) fn new(
         config: PathConfig,
         seed: u64,
@@ -54,7 +54,7 @@ impl Routes {
         Ok(routes)
     }
 
-    /// Gives a new client its path, if it is to have its own.
+    /// Gives a new client its own path, if clients have their own.
     pub(crate) fn open(&mut self, client: SocketAddr) -> Result<(), ConfigError> {
         if self.sharing == Sharing::PathPerClient {
             let path = Path::new(self.config.clone(), self.next_seed)?;
@@ -64,7 +64,7 @@ impl Routes {
         Ok(())
     }
 
-    /// Takes away a client's own path.
+    /// Removes a client's own path.
     pub(crate) fn close(&mut self, client: SocketAddr) -> Option<Path<Datagram>> {
         self.paths.remove(&Some(client))
     }
@@ -80,7 +80,7 @@ impl Routes {
         self.paths.values_mut()
     }
 
-    /// When the next packet arrives anywhere.
+    /// The time of the next arrival on any path.
     pub(crate) fn next_event(&self) -> Option<Time> {
         self.paths
             .values()

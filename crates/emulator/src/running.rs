@@ -1,19 +1,19 @@
-//! A thread that works until its owner lets go of it.
+//! A thread that works until its owner drops it.
 
 use std::io::{self, PipeReader, PipeWriter};
 use std::thread::{Builder, JoinHandle};
 
-/// A working thread. It stops when it is told to or dropped.
+/// A working thread. It stops when it is told to, or when this is dropped.
 #[derive(Debug)]
 pub(crate) struct Running {
-    /// Open as long as it is to run.
+    /// Open as long as the thread is to run.
     until_closed: Option<PipeWriter>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Running {
-    /// Starts a thread that does what `prepare` gives, which ends when its end of a pipe becomes readable. What is prepared
-    /// is there when this returns.
+    /// Starts a thread that runs the work that `prepare` returns. The work ends when its end of a pipe becomes
+    /// readable. The preparation is complete when this returns.
     ///
     /// # Errors
     /// The system refuses a pipe or a thread.
@@ -30,18 +30,18 @@ impl Running {
         })
     }
 
-    /// Whether it still works.
+    /// True if the thread is still working.
     pub(crate) fn is_running(&self) -> bool {
         let thread = self.thread.as_ref();
         thread.is_some_and(|thread| !thread.is_finished())
     }
 
-    /// Tells it to stop, and waits until it has.
+    /// Tells the thread to stop, and waits for its end.
     pub(crate) fn halt(&mut self) {
         // The thread's end of the pipe becomes readable when ours is closed.
         self.until_closed = None;
         if let Some(thread) = self.thread.take() {
-            // A panic of the thread has been reported where it happened, and there is nothing to undo.
+            // A panic of the thread has been reported, and there is nothing to undo.
             let _ = thread.join();
         }
     }

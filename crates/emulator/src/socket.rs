@@ -9,19 +9,19 @@ use noq_udp::{EcnCodepoint, RecvMeta, Transmit, UdpSockRef, UdpSocketState};
 use socket2::SockRef;
 use units::Duration;
 
-/// The kernel's buffer on either side of a socket. The path's queue is in the path, this one only holds what arrives
-/// while the relay is not scheduled, and what leaves after that: at 10 Gbit/s, 3 ms.
-const SOCKET_BUFFER: usize = 4 << 20;
+/// The size of the kernel's buffers of a socket, in bytes. The path has its own queue. These buffers only hold the
+/// packets of times when the relay does not run: at 10 Gbit/s, 3 ms.
+const SOCKET_BUFFER_BYTES: usize = 4 << 20;
 
-/// Messages read in one system call. Each may hold up to 64 datagrams that the kernel joined (GRO); more would keep
-/// the relay from its release times for too long.
-const BATCH: usize = 8;
+/// The maximum number of messages read in one system call. Each may hold up to 64 datagrams that the kernel joined
+/// (GRO). More would delay the relay's releases for too long.
+const MAX_BATCH_MESSAGES: usize = 8;
 
-/// The largest UDP payload, with room to spare.
-const LARGEST: usize = 1 << 16;
+/// An upper bound of a UDP payload, in bytes.
+const MAX_PAYLOAD_BYTES: usize = 1 << 16;
 
-/// A datagram that waited for longer than that was not left unread: the time of day was set.
-const OLDEST: Duration = Duration::from_secs(1);
+/// A greater age shows that the time of day was set.
+const MAX_AGE: Duration = Duration::from_secs(1);
 
 /// A non-blocking UDP socket.
 pub(crate) struct Socket {
@@ -29,27 +29,27 @@ pub(crate) struct Socket {
     state: UdpSocketState,
 }
 
-/// A datagram as it came in.
+/// A received datagram.
 pub(crate) struct Received<'a> {
-    /// Who sent it.
+    /// The sender's address.
     pub(crate) from: SocketAddr,
-    /// The address of ours that it was sent to, if the system tells.
+    /// Our address that it was sent to, if the system reports it.
     pub(crate) to: Option<IpAddr>,
     /// Its ECN codepoint.
     pub(crate) ecn: Option<EcnCodepoint>,
-    /// How long ago the kernel received it, if it tells.
+    /// The time since the kernel received it, if known.
     pub(crate) age: Option<Duration>,
     /// The UDP payload.
     pub(crate) payload: &'a [u8],
 }
 
 impl Socket {
-    /// A socket that anyone may send to.
+    /// Opens a socket that receives from anyone.
     pub(crate) fn listening(address: SocketAddr) -> io::Result<Socket> {
         Socket::new(UdpSocket::bind(address)?)
     }
 
-    /// A socket on a free port that talks to `peer` only, and so hears of it when nobody is there.
+    /// Opens a socket on a free port that is connected to `peer`, so that it learns if the peer is absent.
     pub(crate) fn connected(peer: SocketAddr) -> io::Result<Socket> {
         let any: IpAddr = match peer {
             SocketAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
@@ -61,17 +61,17 @@ impl Socket {
     }
 
     fn new(socket: UdpSocket) -> io::Result<Socket> {
-        // Systems cap these sizes or refuse them; smaller buffers lose packets sooner, no more.
+        // Systems limit these sizes or refuse them. Smaller buffers only lose packets sooner.
         let options = SockRef::from(&socket);
-        let _ = options.set_send_buffer_size(SOCKET_BUFFER);
-        let _ = options.set_recv_buffer_size(SOCKET_BUFFER);
-        // A privileged process may pass the system's cap.
+        let _ = options.set_send_buffer_size(SOCKET_BUFFER_BYTES);
+        let _ = options.set_recv_buffer_size(SOCKET_BUFFER_BYTES);
+        // A privileged process may exceed the system's limit.
         #[cfg(target_os = "linux")]
         {
             use rustix::net::sockopt;
 
-            let _ = sockopt::set_socket_send_buffer_size_force(&socket, SOCKET_BUFFER);
-            let _ = sockopt::set_socket_recv_buffer_size_force(&socket, SOCKET_BUFFER);
+            let _ = sockopt::set_socket_send_buffer_size_force(&socket, SOCKET_BUFFER_BYTES);
+            let _ = sockopt::set_socket_recv_buffer_size_force(&socket, SOCKET_BUFFER_BYTES);
         }
         let state = UdpSocketState::new((&socket).into())?;
         ask_for_times(&socket);
@@ -116,18 +116,18 @@ impl AsFd for Socket {
     }
 }
 
-/// Room for one batch of received messages, used for all sockets in turn.
+/// The buffers of one batch of received messages, used for all sockets in turn.
 pub(crate) struct Inbox {
     buffers: Vec<Vec<u8>>,
-    meta: [RecvMeta; BATCH],
+    meta: [RecvMeta; MAX_BATCH_MESSAGES],
 }
 
 impl Inbox {
-    /// An empty inbox.
+    /// Returns an empty inbox.
     pub(crate) fn new() -> Inbox {
         Inbox {
-            buffers: vec![vec![0; LARGEST]; BATCH],
-            meta: [RecvMeta::default(); BATCH],
+            buffers: vec![vec![0; MAX_PAYLOAD_BYTES]; MAX_BATCH_MESSAGES],
+            meta: [RecvMeta::default(); MAX_BATCH_MESSAGES],
         }
     }
 
@@ -165,8 +165,8 @@ impl Inbox {
     }
 }
 
-/// Whether the control messages of a socket at `local` are IPv6's and IPv4's: of `::`, to which both come, unless it is
-/// connected, and of an IPv4 address that is written as one of IPv6.
+/// True if a socket at `local` has control messages of both IPv6 and IPv4: one at `::`, unless it is connected, and one
+/// at an IPv4-mapped address.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 fn has_both_families(local: IpAddr, is_connected: bool) -> bool {
     match local {
@@ -175,9 +175,9 @@ fn has_both_families(local: IpAddr, is_connected: bool) -> bool {
     }
 }
 
-/// Asks the kernel to tell when it received each datagram. Not where a socket has both IPv6 and IPv4: `noq-udp` reads 96
-/// bytes of control messages, and with times, those of such a socket are more. Nor together with datagrams that the kernel
-/// joins (GRO), which would take the room of the ECN codepoint.
+/// Asks the kernel to report the arrival time of each datagram. Sockets with both IPv6 and IPv4 do not: `noq-udp` reads
+/// 96 bytes of control messages, and with times, such a socket has more. Nor do sockets that join datagrams (GRO),
+/// whose sizes would take the room of the ECN codepoint.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 fn ask_for_times(socket: &UdpSocket) {
     use nix::sys::socket::{setsockopt, sockopt};
@@ -188,22 +188,23 @@ fn ask_for_times(socket: &UdpSocket) {
         return;
     }
     if setsockopt(socket, sockopt::UdpGroSegment, &false).is_ok() {
-        // Without, datagrams enter when they are read.
+        // Without times, datagrams enter when they are read.
         let _ = setsockopt(socket, sockopt::ReceiveTimestampns, &true);
     }
 }
 
-/// `noq-udp` reads times only as glibc has them.
+/// `noq-udp` reads times only in glibc's format.
 #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
 fn ask_for_times(_: &UdpSocket) {}
 
-/// The kernel tells the time of day, which may have been set since: an age that cannot be is none.
+/// Returns a datagram's age. The kernel reports the time of day, which may have been set since; an impossible age is
+/// `None`.
 fn age(now: SystemTime, received: std::time::Duration) -> Option<Duration> {
     let age = now.duration_since(SystemTime::UNIX_EPOCH + received).ok()?;
-    Some(Duration::from(age)).filter(|age| *age < OLDEST)
+    Some(Duration::from(age)).filter(|age| *age < MAX_AGE)
 }
 
-/// The datagrams of a message that the kernel joined from datagrams of `stride` bytes, the last of which may be
+/// Returns the datagrams of a message that the kernel joined from datagrams of `stride` bytes, of which the last may be
 /// shorter. An empty message is one empty datagram.
 fn segments(message: &[u8], stride: usize) -> impl Iterator<Item = &[u8]> {
     let empty = message.is_empty().then_some(message);
@@ -214,7 +215,8 @@ fn segments(message: &[u8], stride: usize) -> impl Iterator<Item = &[u8]> {
 mod tests {
     use super::*;
 
-    /// The kernel's time, and beside it the codepoint and the address, which share the room for control messages.
+    /// A datagram has the kernel's time, and also the codepoint and the address, which share the room for control
+    /// messages.
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     #[test]
     fn a_datagram_has_the_time_at_which_it_came() {
@@ -224,8 +226,8 @@ mod tests {
             let sender = Socket::connected(to).unwrap();
             let waited = std::time::Duration::from_millis(20);
             let mut inbox = Inbox::new();
-            // The kernel begins to note times a moment after the first socket asks for them (`net_enable_timestamp`), and
-            // until then tells the time of the reading.
+            // The kernel begins to record times a moment after the first socket asks for them (`net_enable_timestamp`).
+            // Until then it reports the time of the read.
             let mut notes_times = false;
             for _ in 0..500 {
                 sender.send(to, None, None, b"abc").unwrap();

@@ -16,22 +16,23 @@ use crate::ends::Ends;
 use crate::entry::{Entry, Way, enter};
 use crate::kernel::overflows;
 use crate::routes::{Datagram, Routes};
-use crate::shown::Shown;
 use crate::socket::{Inbox, Received, Socket};
-use crate::wakeup::{FRESHNESS, ask_for_precise_wakeups, timespec};
+use crate::view::View;
+use crate::wakeup::{MAX_VIEW_AGE, ask_for_precise_wakeups, timespec};
 
-/// How often idle clients are looked for.
+/// The interval at which idle clients are searched for.
 const EXPIRY_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Datagrams that all sockets together are read for before packets are let go, in shares that end with a whole batch: they
-/// take a millisecond or two, and are about what one socket's buffer holds of full packets. What is beyond enters late.
-const MOST_READ: usize = 1024;
+/// The maximum number of datagrams that are read from all sockets before packets are released, in shares that end with
+/// a whole batch. They take a millisecond or two, and are about the full packets of one socket's buffer. Further
+/// datagrams enter late.
+const MAX_READ_DATAGRAMS: usize = 1024;
 
-/// What all packets on the path may take of memory, over both directions and all clients.
-const MEMORY: Bytes = Bytes::new(256 << 20);
+/// The maximum memory of all packets on the path, over both directions and all clients.
+const MAX_PATH_MEMORY: Bytes = Bytes::new(256 << 20);
 
-/// What a packet takes beside its bytes: its place on the link, which may be half empty or just being moved to a larger one,
-/// its place in a queue, and what the allocator adds.
+/// The memory of a packet in addition to its bytes: its place on the link, which may be half empty or being moved to a
+/// larger one, its place in a queue, and the allocator's overhead.
 const PACKET_MEMORY: Bytes = Bytes::new(512);
 
 /// The state of the relay's thread.
@@ -45,33 +46,33 @@ pub(crate) struct Worker {
     inbox: Inbox,
     /// Clients whose upstream sockets have something to read.
     ready: Vec<SocketAddr>,
-    /// What was read and has not entered the path yet.
+    /// The datagrams that were read and have not entered the path yet.
     entries: Vec<Entry>,
     next_expiry: Time,
-    /// What is counted outside the paths, and by paths that are gone.
+    /// Counters of events outside the paths, and of paths that are gone.
     counters: RelayCounters,
-    observed: Shown<Observed>,
-    /// Whether packets wait at a bottleneck.
+    observed: View<Observed>,
+    /// True if packets wait at a bottleneck.
     queueing: bool,
-    /// What the packets on the path took of memory when it was last looked, and those that have entered since.
+    /// The memory of the packets on the path at the last check, and of those that have entered since.
     memory: Bytes,
     stop: PipeReader,
 }
 
-/// What a wait ended with.
+/// The result of a wait.
 struct Woken {
     stopped: bool,
     clients_wrote: bool,
 }
 
 impl Worker {
-    /// A relay between the clients of `listen` and the server at the other of its `ends` that shows itself in `observed` and runs until
-    /// the other end of `stop` is closed.
+    /// Returns a worker between the clients of `listen` and the server of `ends`. It shows its state in `observed` and
+    /// runs until the other end of `stop` is closed.
     pub(crate) fn new(
         listen: Socket,
         ends: Ends,
         routes: Routes,
-        observed: Shown<Observed>,
+        observed: View<Observed>,
         stop: PipeReader,
     ) -> Worker {
         Worker {
@@ -101,7 +102,7 @@ impl Worker {
             if woken.stopped {
                 break;
             }
-            // The paths come to a time before the reading: however long that takes, nothing unread is older.
+            // The paths advance before the read, however long that takes, so nothing unread is older.
             let now = self.clock.now();
             self.read(woken.clients_wrote);
             self.release(now);
@@ -114,8 +115,8 @@ impl Worker {
         self.publish();
     }
 
-    /// Sends on whatever has arrived at the far end of its path by `now`, and whole: of what is damaged, no program hears. The
-    /// kernel that received it would discard it for its UDP checksum, but the one that sends for us computes that anew.
+    /// Forwards the packets that have reached the ends of their paths by `now`. Damaged ones are dropped: the receiving
+    /// kernel would discard them for their UDP checksums, but the kernel that sends for us computes these anew.
     fn release(&mut self, now: Time) {
         let Worker {
             clock,
@@ -164,11 +165,11 @@ impl Worker {
         }
     }
 
-    /// Takes what the sockets hold onto the paths. All of it, before any packet is let go: that brings the paths to the
-    /// present, and what is read afterwards can no longer enter when the kernel received it.
+    /// Lets the sockets' datagrams enter the paths before any packet is released: a release brings the paths to the
+    /// present, and datagrams that are read afterwards cannot enter at their arrival times.
     fn read(&mut self, clients_wrote: bool) {
-        // A share each, so that neither one socket nor one direction takes the time of the others.
-        let share = (MOST_READ / (self.ready.len() + 1)).max(1);
+        // Each socket gets a share, so that none delays the others, and no direction delays the other.
+        let share = (MAX_READ_DATAGRAMS / (self.ready.len() + 1)).max(1);
         if clients_wrote {
             self.read_clients(share);
         }
@@ -176,7 +177,7 @@ impl Worker {
         self.counters.refused_packets += enter(&mut self.entries, &mut self.routes);
     }
 
-    /// Reads so many of the clients' datagrams, and the rest of the last one's batch.
+    /// Reads `share` of the clients' datagrams, and the rest of the last one's batch.
     fn read_clients(&mut self, share: usize) {
         let Worker {
             clock,
@@ -207,7 +208,7 @@ impl Worker {
                 left = left.saturating_sub(1);
                 let from = datagram.from;
                 let flow = if let Some(client) = clients.active(from, now) {
-                    // A socket may speak to several of our addresses, and is answered by the one that it spoke to last.
+                    // A client may use several of our addresses, and is answered from the last one.
                     client.our_address = datagram.to;
                     client.number
                 } else {
@@ -231,7 +232,7 @@ impl Worker {
                             continue;
                         }
                     };
-                    // What its socket has lost is not asked for: anybody can bring this about, and the answer is long.
+                    // The losses of its socket are not read: anybody can cause this, and the table is long.
                     if let Some((evicted, _)) = evicted {
                         counters.clients_evicted += 1;
                         close(evicted, routes, counters);
@@ -251,7 +252,7 @@ impl Worker {
         }
     }
 
-    /// The same of each answering server socket.
+    /// Reads `share` datagrams from each server socket.
     fn read_upstreams(&mut self, share: usize) {
         for address in self.ready.drain(..) {
             let Some(client) = self.clients.active(address, self.clock.now()) else {
@@ -285,7 +286,7 @@ impl Worker {
         }
     }
 
-    /// Forgets idle clients, but not what their paths counted.
+    /// Removes idle clients, and keeps the counters of their paths.
     fn expire_clients(&mut self, now: Time) {
         if now < self.next_expiry {
             return;
@@ -299,7 +300,7 @@ impl Worker {
         }
     }
 
-    /// Lets observers see how things stand.
+    /// Updates the state that observers can read.
     fn publish(&mut self) {
         let mut counters = self.counters;
         counters.clients_seen = self.clients.seen();
@@ -327,7 +328,7 @@ impl Worker {
     fn wait(&mut self) -> Woken {
         let now = self.clock.now();
         let due = self.routes.next_event();
-        let look = self.queueing.then(|| now + FRESHNESS);
+        let look = self.queueing.then(|| now + MAX_VIEW_AGE);
         let wake = due.into_iter().chain(look).min();
         let timeout = wake.map(|wake| timespec(wake.since(now)));
         let mut sockets = Vec::with_capacity(2 + self.clients.len());
@@ -338,7 +339,7 @@ impl Worker {
                 .iter()
                 .map(|(_, client)| PollFd::new(&client.upstream, PollFlags::IN)),
         );
-        // A failed wait (a signal, or no memory for a moment) leaves all flags empty, and we look again.
+        // A failed wait (a signal, or a temporary lack of memory) leaves all flags empty, and the loop continues.
         let _ = rustix::event::poll(&mut sockets, timeout.as_ref());
         let mut flagged = sockets.iter().map(|socket| !socket.revents().is_empty());
         let woken = Woken {
@@ -355,7 +356,7 @@ impl Worker {
     }
 }
 
-/// A datagram with its headers, as a link sees it.
+/// Returns a datagram with its headers, as a link's packet.
 fn parcel(flow: u64, overhead: Bytes, received: &Received<'_>) -> Parcel {
     Parcel {
         size: Bytes::new(received.payload.len() as u64) + overhead,
@@ -368,7 +369,7 @@ fn parcel(flow: u64, overhead: Bytes, received: &Received<'_>) -> Parcel {
     }
 }
 
-/// The codepoint of a datagram that came with `before` and left the link as `after`.
+/// Returns the codepoint of a datagram that came with `before` and left the link as `after`.
 fn ecn_after(after: Ecn, before: Option<EcnCodepoint>) -> Option<EcnCodepoint> {
     match after {
         Ecn::Marked => Some(EcnCodepoint::Ce),
@@ -376,12 +377,13 @@ fn ecn_after(after: Ecn, before: Option<EcnCodepoint>) -> Option<EcnCodepoint> {
     }
 }
 
-/// When the kernel received a datagram that was read at `now`, or if it does not tell, when it was read.
+/// Returns the time at which the kernel received a datagram that was read at `now`; if it is unknown, the time of the
+/// read.
 fn came_at(received: &Received<'_>, now: Time) -> Time {
     now - received.age.unwrap_or(Duration::ZERO)
 }
 
-/// A datagram that is to enter the path, if there is memory left for it.
+/// Takes a datagram that is to enter the path, if there is memory for it.
 fn take(
     memory: &mut Bytes,
     at: Time,
@@ -391,7 +393,7 @@ fn take(
     received: &Received<'_>,
 ) -> Option<Entry> {
     let taken = *memory + parcel.size + PACKET_MEMORY;
-    if taken > MEMORY {
+    if taken > MAX_PATH_MEMORY {
         return None;
     }
     *memory = taken;
@@ -407,7 +409,7 @@ fn take(
     })
 }
 
-/// Takes a client's path away, but not what it has counted.
+/// Removes a client's path, and keeps its counters.
 fn close(client: SocketAddr, routes: &mut Routes, counters: &mut RelayCounters) {
     if let Some(path) = routes.close(client) {
         counters.forward.add(&path.forward.counters());
@@ -415,7 +417,7 @@ fn close(client: SocketAddr, routes: &mut Routes, counters: &mut RelayCounters) 
     }
 }
 
-/// The headers that each datagram has on an IP link to `peer`: UDP's 8 bytes and IPv4's 20 or IPv6's 40.
+/// The bytes of headers that each datagram has on an IP link to `peer`: UDP's 8 bytes and IPv4's 20 or IPv6's 40.
 fn header_bytes(peer: SocketAddr) -> Bytes {
     match peer.ip().to_canonical() {
         IpAddr::V4(_) => Bytes::new(28),
@@ -423,7 +425,7 @@ fn header_bytes(peer: SocketAddr) -> Bytes {
     }
 }
 
-/// Whether a failed read says something about the peer, rather than that nothing was there to read.
+/// True if a failed read reports an error of the peer, rather than that there was nothing to read.
 fn is_report(error: &io::Error) -> bool {
     error.kind() != io::ErrorKind::WouldBlock
 }
@@ -437,7 +439,7 @@ mod tests {
     use super::*;
     use crate::config::Sharing;
 
-    /// Far more than a batch, from several sockets and in both directions, enters the path in one go.
+    /// Far more than a batch, from several sockets and in both directions, enters the path at once.
     #[test]
     fn all_that_waits_enters_before_anything_leaves() {
         let server = UdpSocket::bind("127.0.0.1:0").unwrap();
@@ -450,7 +452,7 @@ mod tests {
             listen: address,
             to,
         };
-        let mut worker = Worker::new(listen, ends, routes, Shown::default(), stop);
+        let mut worker = Worker::new(listen, ends, routes, View::default(), stop);
         let client = UdpSocket::bind("127.0.0.1:0").unwrap();
         let other = UdpSocket::bind("127.0.0.1:0").unwrap();
         for number in 0..60_u8 {

@@ -1,4 +1,5 @@
-//! How many clients a relay takes, and how many packets. Alone in its process, for the sockets and the memory that it needs.
+//! The maximum numbers of clients and of packets of a relay. The test has its own process, for the sockets and the
+//! memory that it needs.
 
 mod common;
 
@@ -12,7 +13,7 @@ fn all_ports_of_one_address_leave_room_for_another() {
     let server = socket("127.0.0.1");
     let to = server.local_addr().unwrap();
     let relay = start("127.0.0.1:0", to, rtt(2), Sharing::PathPerClient);
-    // One socket at a time: a client is an address, and the process needs its sockets for the relay.
+    // Each client is an address and has a socket for a moment only: the process needs its sockets for the relay.
     let mut ports = BTreeSet::new();
     while ports.len() < 520 {
         let client = socket("127.0.0.1");
@@ -21,7 +22,7 @@ fn all_ports_of_one_address_leave_room_for_another() {
             client
                 .send_to(&port.to_be_bytes(), relay.local_addr())
                 .unwrap();
-            // Not faster than it is read, whatever the size of its socket's buffer.
+            // Packets are sent no faster than they are read, whatever the size of the socket's buffer.
             wait_for(&relay, |counters| {
                 counters.clients_seen + counters.refused_packets == ports.len() as u64
             });
@@ -34,7 +35,7 @@ fn all_ports_of_one_address_leave_room_for_another() {
         before.clients_seen,
         before.clients_now + before.clients_evicted
     );
-    // The newcomer's packet must find room in the server's socket, which 512 packets may have filled.
+    // The new client's packet must find room in the server's socket, which 512 packets may have filled.
     let mut buffer = [0; 16];
     server.set_nonblocking(true).unwrap();
     while server.recv_from(&mut buffer).is_ok() {}

@@ -1,4 +1,4 @@
-//! Datagrams with forged sources, whose answers would go round for ever.
+//! Datagrams with forged sources, whose answers would loop for ever.
 
 mod common;
 
@@ -21,7 +21,7 @@ fn forge(raw: &Socket, source: SocketAddr, to: SocketAddr) {
     raw.send_to(&packet, &to.into()).unwrap();
 }
 
-/// A server that speaks to the relay as a client does would get its own words back, and answer them.
+/// A server that used the relay as a client would get its own datagrams back, and answer them.
 #[test]
 fn the_server_is_no_client() {
     let server = socket("127.0.0.1");
@@ -34,8 +34,8 @@ fn the_server_is_no_client() {
     assert_eq!(counters.clients_seen, 0);
 }
 
-/// Each is the other's server, and each turn makes a socket that is a new client of the other. How long a turn takes does not
-/// matter.
+/// Each relay is the other's server, and each turn makes a socket that is a new client of the other. The time of a turn
+/// does not matter.
 #[test]
 fn a_ring_of_two_relays_comes_to_rest() {
     for millis in [0, 50] {
@@ -47,7 +47,7 @@ fn a_ring_of_two_relays_comes_to_rest() {
         client
             .send_to(b"round and round", first.local_addr())
             .unwrap();
-        // The first relay has the client beside those of the other.
+        // The first relay also has the client.
         wait_for(&first, |counters| counters.loop_drops == 1);
         let (first, second) = (first.stop(), second.stop());
         assert_eq!([first.clients_seen, second.clients_seen], [64, 64]);
@@ -57,7 +57,7 @@ fn a_ring_of_two_relays_comes_to_rest() {
     }
 }
 
-/// On Linux, all of 127.0.0.0/8 is this machine's.
+/// On Linux, all of 127.0.0.0/8 belongs to this machine.
 #[cfg(target_os = "linux")]
 #[test]
 fn hosts_that_begin_alike_are_all_served_by_a_silent_server() {
@@ -100,7 +100,7 @@ fn no_datagram_comes_from_the_relay_itself() {
             forge(&raw, source, address);
         }
         wait_for(&relay, |counters| counters.loop_drops == 3);
-        // A client that is none of these is still served.
+        // Another client is still served.
         client.send_to(b"last", address).unwrap();
         let (length, _) = server.recv_from(&mut buffer).unwrap();
         assert_eq!(&buffer[..length], b"last", "{listen}");

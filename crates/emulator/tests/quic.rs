@@ -11,7 +11,7 @@ use units::{Bytes, Rate, Ratio};
 
 const PAYLOAD: usize = 1_000_000;
 
-/// 50 Mbit/s, 10 ms, a buffer of 4 BDP and 1 % loss of what the client sends.
+/// A path of 50 Mbit/s, 10 ms, a buffer of 4 BDP and 1 % loss of the client's packets.
 fn lossy() -> PathConfig {
     let back = LinkConfig {
         delay: units::Duration::from_millis(5),
@@ -77,7 +77,7 @@ async fn a_transfer_completes_over_a_lossy_path() {
         connection.closed().await;
         received.await.unwrap()
     };
-    // Long enough for any machine; reached only when the transfer hangs.
+    // Only a transfer that hangs reaches this limit, on any machine.
     let arrived = tokio::time::timeout(Duration::from_secs(50), transfer)
         .await
         .unwrap();

@@ -116,7 +116,7 @@ fn a_burst_takes_its_serialization_time() {
 fn a_full_buffer_drops_and_the_queue_can_be_watched() {
     let server = socket("127.0.0.1");
     let mut path = PathConfig::default();
-    // Slow enough that nothing moves while the test looks: over a minute a packet.
+    // At less than a packet per minute, nothing moves during the test.
     path.forward.capacity = Capacity::Rate(Rate::from_bits_per_sec(80));
     path.forward.buffer = Buffer::Packets(10);
     let relay = start(
@@ -262,7 +262,7 @@ fn hundreds_of_clients_at_once() {
         .map(|_| socket("127.0.0.1"))
         .collect::<Vec<_>>();
     for round in 0..ROUNDS {
-        // As many at a time as fit the smallest of the sockets' buffers.
+        // These are as many at a time as fit the smallest of the sockets' buffers.
         for (wave, clients) in clients.chunks(100).enumerate() {
             let mark = |number: usize| [round as u8, wave as u8, number as u8];
             for (number, client) in clients.iter().enumerate() {
@@ -315,7 +315,7 @@ fn replies_come_from_the_address_that_was_sent_to() {
     thread.join().unwrap();
 }
 
-/// On Linux, all of 127.0.0.0/8 is this machine's.
+/// On Linux, all of 127.0.0.0/8 belongs to this machine.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_client_may_turn_to_another_of_our_addresses() {

@@ -1,11 +1,12 @@
-//! A loop that takes all the sockets that a process commonly has: in a process of its own.
+//! A loop that takes all the sockets that a process commonly has, in a process of its own.
 
 mod common;
 
 use common::{rtt, socket, start, wait_for};
 use emulator::{RelayCounters, Sharing};
 
-/// More different datagrams than the relays have places for the turns of, each of a client of its own, or all of one.
+/// There are more different datagrams than the relays have places for their turns, each of its own client, or all of
+/// one.
 #[test]
 fn a_ring_of_two_relays_with_many_datagrams_comes_to_rest() {
     const DATAGRAMS: u64 = 40;
@@ -19,7 +20,7 @@ fn a_ring_of_two_relays_with_many_datagrams_comes_to_rest() {
             let payload = [number as u8; 9];
             client.send_to(&payload, first.local_addr()).unwrap();
         }
-        // Each ends in a relay that knows it, or has no place for it.
+        // Each loop ends in a relay that recognizes it, or has no place for it.
         let ended = |counters: &RelayCounters| {
             counters.loop_drops + counters.refused_packets + counters.forward.orphaned_packets
         };
@@ -28,7 +29,7 @@ fn a_ring_of_two_relays_with_many_datagrams_comes_to_rest() {
         });
         for counters in [first.stop(), second.stop()] {
             let entered = counters.forward.entered_packets;
-            // A port that is used again may be a turn that is not seen.
+            // If a port is used again, a turn may be missed.
             assert!(entered <= 2 * 64 * DATAGRAMS, "{counters:?}");
             assert_eq!(counters.forward.in_transit_packets, 0);
         }

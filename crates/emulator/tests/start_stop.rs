@@ -1,10 +1,10 @@
-//! Ports that are taken, freed, and nobody's. Apart from tests that take many ports and might take these.
+//! Ports that are in use, free, or nobody's. Separate from tests that use many ports and might take these.
 
 mod common;
 
 use std::net::{SocketAddr, UdpSocket};
 
-use common::{PATIENCE, rtt, socket, start, wait_for};
+use common::{TIMEOUT, rtt, socket, start, wait_for};
 use emulator::{Relay, RelayConfig, RelayError, Sharing};
 use path::{Capacity, PathConfig};
 use units::Rate;
@@ -24,7 +24,7 @@ fn a_dead_server_may_come_back() {
         counters.forward.delivered_packets == 3 && counters.unreachable_reports > 0
     });
     let server = UdpSocket::bind(to).unwrap();
-    server.set_read_timeout(Some(PATIENCE)).unwrap();
+    server.set_read_timeout(Some(TIMEOUT)).unwrap();
     client.send(b"hello").unwrap();
     let mut buffer = [0; 16];
     let (length, from) = server.recv_from(&mut buffer).unwrap();

@@ -14,10 +14,10 @@ use path::{Buffer, Capacity, Change, CoDel, Discipline, Effects, LinkConfig, Los
 use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType};
 use units::{Rate, Ratio};
 
-/// Long enough for any machine; reached only when a test fails.
-const PATIENCE: Duration = Duration::from_secs(20);
+/// A limit that only a failing test reaches, on any machine.
+const TIMEOUT: Duration = Duration::from_secs(20);
 
-/// `struct virtio_net_hdr` of a packet to be taken as it is.
+/// A `struct virtio_net_hdr` of a packet without remaining work.
 const PLAIN: [u8; 10] = [0; 10];
 
 /// The kernel's ends of two devices, and the tunnel between them.
@@ -45,7 +45,7 @@ fn start(forward: Way, reverse: Way) -> Result<World, TunnelError> {
         rustix::net::sockopt::set_socket_timeout(
             kernel,
             rustix::net::sockopt::Timeout::Recv,
-            Some(PATIENCE),
+            Some(TIMEOUT),
         )
         .unwrap();
     }
@@ -59,7 +59,7 @@ fn start(forward: Way, reverse: Way) -> Result<World, TunnelError> {
     Ok(World { near, far, tunnel })
 }
 
-/// A way on which nothing happens.
+/// A direction whose link has no effect.
 fn open() -> Way {
     Way::single(LinkConfig::default())
 }
@@ -127,11 +127,11 @@ fn rate(mbit: u64) -> Capacity {
     Capacity::Rate(Rate::from_bits_per_sec(mbit * 1_000_000))
 }
 
-/// Waits until `condition` holds of the counters.
+/// Waits until the counters satisfy `condition`.
 fn wait_for(tunnel: &Tunnel, condition: impl Fn(&TunnelCounters) -> bool) {
     let start = Instant::now();
     while !condition(&tunnel.counters()) {
-        assert!(start.elapsed() < PATIENCE, "{:?}", tunnel.counters());
+        assert!(start.elapsed() < TIMEOUT, "{:?}", tunnel.counters());
         thread::sleep(Duration::from_micros(100));
     }
 }
@@ -231,7 +231,7 @@ fn neighbours_that_leave_together_are_joined_again() {
     let way = Way::single(LinkConfig {
         capacity: Capacity::Unlimited,
         effects: Effects {
-            // A policer that all of it passes: the link does something, but takes no time.
+            // A policer that passes everything: the link has an effect, but takes no time.
             policer: Some(path::Policer {
                 rate: Rate::from_bits_per_sec(1_000_000),
                 burst: units::Bytes::new(1 << 20),
@@ -268,7 +268,7 @@ fn routes_have_their_own_delays_before_a_shared_bottleneck() {
     let sent = Instant::now();
     send(&world.near, &udp(2, 0, b"far"));
     send(&world.near, &udp(1, 0, b"near"));
-    // Not named: the first route.
+    // No route has this destination, so the first one applies.
     send(&world.near, &udp(9, 0, b"unknown"));
     assert_eq!(receive(&world.far), udp(1, 0, b"near"));
     assert!(sent.elapsed() >= Duration::from_millis(2));
@@ -393,7 +393,7 @@ fn damaged_packets_arrive_alone_and_with_a_checksum_that_is_wrong() {
 
 #[test]
 fn what_is_larger_than_the_mtu_is_dropped_and_its_sender_told() {
-    // From the start, but as a change: the link is not one that only delays.
+    // It applies from the start, but as a change, so the link is not one that only delays.
     let way = Way::single(LinkConfig {
         changes: vec![Change {
             mtu: Mtu::new(1_000),
@@ -442,7 +442,7 @@ fn a_queue_can_be_watched_and_stopping_throws_it_away() {
     let link = world.tunnel.stop().forward.links[0];
     assert_eq!(link.buffer_drops, 19);
     assert_eq!(link.in_transit_packets, 11);
-    // Its ends are closed: ours tell.
+    // The tunnel has closed its ends, which ours report.
     let end = rustix::net::recv(&world.far, &mut [0; 8], RecvFlags::empty());
     assert_eq!(end.unwrap().0, 0);
 }
@@ -466,7 +466,7 @@ fn what_makes_no_sense_is_counted_and_goes_no_further() {
 #[test]
 fn a_full_device_is_a_counted_loss() {
     let world = start(open(), open()).unwrap();
-    // More than a socket holds that nobody reads.
+    // This is more than the socket of a silent reader holds.
     let count = 200;
     for _ in 0..count {
         send(&world.near, &udp(1, 0, &[0; 1_400]));
@@ -487,13 +487,13 @@ fn a_direction_ends_when_its_device_is_gone() {
     drop(world.near);
     let start = Instant::now();
     while world.tunnel.is_running(Direction::Forward) {
-        assert!(start.elapsed() < PATIENCE);
+        assert!(start.elapsed() < TIMEOUT);
         thread::sleep(Duration::from_micros(100));
     }
-    // The other direction learns it when it writes.
+    // The other direction detects it when it writes.
     send(&world.far, &udp(1, 0, b"into the void"));
     while world.tunnel.is_running(Direction::Reverse) {
-        assert!(start.elapsed() < PATIENCE);
+        assert!(start.elapsed() < TIMEOUT);
         thread::sleep(Duration::from_micros(100));
     }
     world.tunnel.stop();

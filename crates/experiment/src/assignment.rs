@@ -1,7 +1,7 @@
 //! Assigns arms: an arm follows from a keyed hash of the unit of randomisation.
 //!
-//! Nobody can foresee an arm without the key and the plan. Nothing has to be stored, because a unit always gets the same
-//! arm. The program in the kernel computes the same hash (`crates/kernel/bpf/steer/assign.h`).
+//! Nobody can foresee an arm without the key and the plan. Nothing has to be stored, because a unit always gets the
+//! same arm. The program in the kernel computes the same hash (`crates/kernel/bpf/steer/assign.h`).
 
 use std::fmt;
 use std::hash::Hasher;
@@ -13,7 +13,7 @@ use units::Duration;
 /// The unit of randomisation. An interval must take each unit as one observation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unit {
-    /// Each connection by itself.
+    /// Each connection on its own.
     Connection,
     /// All connections of a client network: neighbours on one line share an arm.
     Prefix {
@@ -24,7 +24,7 @@ pub enum Unit {
     },
     /// All connections that begin in one slot of calendar time. This is for congestion that the arms would share.
     Slot(Duration),
-    /// All connections of a client network that begin in one slot of calendar time. So each network gets each arm in turn.
+    /// All connections of a client network that begin in one slot of calendar time. Each network gets each arm in turn.
     PrefixInSlot {
         /// The prefix length for IPv4.
         v4: u8,
@@ -141,8 +141,8 @@ impl Key {
         [word(0), word(8)]
     }
 
-    /// The draw of a unit, which identifies the unit in the data and decides its arm. It is SipHash-2-4 of the four words
-    /// in little-endian order.
+    /// The draw of a unit, which identifies the unit in the data and decides its arm. It is SipHash-2-4 of the four
+    /// words in little-endian order.
     pub fn draw(&self, subject: Subject) -> u64 {
         let mut hasher = SipHasher24::new_with_key(&self.0);
         for word in subject {
@@ -157,7 +157,7 @@ impl Key {
         self.draw([ADDRESS, high, low, 0])
     }
 
-    /// A pseudonym of the other end of a connection, its address and port. With the key, a log can be joined to the data.
+    /// A pseudonym of a connection's remote address and port. With the key, a log can be joined to the data.
     pub fn end(&self, address: IpAddr, port: u16) -> u64 {
         let [high, low] = halves(bits(address));
         self.draw([END, high, low, port.into()])

@@ -1,5 +1,5 @@
-//! Checks that the arms have the planned shares of units, and that the units of all arms have equally many connections. If
-//! not, some cause selects the connections, and the data cannot be trusted.
+//! Checks that the arms have the planned shares of units, and that the units of all arms have equally many connections.
+//! If not, some cause selects the connections, and the data cannot be trusted.
 
 use serde::Serialize;
 use statrs::distribution::{ChiSquared, ContinuousCDF};
@@ -9,7 +9,7 @@ use crate::measure::{Kind, Sample};
 use crate::tally::Tally;
 
 /// The significance level for deviations from the plan. It is small because many studies are checked.
-pub const SUSPICIOUS: f64 = 0.001;
+pub const MAX_SUSPICIOUS_P: f64 = 0.001;
 
 /// The units and connections of the arms.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -22,14 +22,14 @@ pub struct Balance {
     pub p: f64,
     /// The number of connections of each arm.
     pub connections: Vec<u64>,
-    /// The p-value of a difference between two arms in connections per unit. With several arms: the least p-value against
-    /// the first arm, times the number of comparisons. `None` with too few units.
+    /// The p-value of a difference between two arms in connections per unit. With several arms: the least p-value
+    /// against the first arm, times the number of comparisons. `None` with too few units.
     pub p_connections: Option<f64>,
 }
 
 impl Balance {
-    /// The balance of the arms, each given by the numbers of connections of its units. `None` without units. A unit with
-    /// only objects has 0 connections.
+    /// The balance of the arms, each given by the numbers of connections of its units. `None` without units. A unit
+    /// with only objects has 0 connections.
     pub fn of<I: Iterator<Item = u64>>(
         arms: impl Iterator<Item = I>,
         shares: &[f64],
@@ -57,14 +57,14 @@ impl Balance {
         })
     }
 
-    /// Whether the numbers of units agree with the plan.
+    /// True if the numbers of units agree with the plan.
     pub fn has_its_units(&self) -> bool {
-        self.p >= SUSPICIOUS
+        self.p >= MAX_SUSPICIOUS_P
     }
 
-    /// Whether the units of all arms have equally many connections.
+    /// True if the units of all arms have equally many connections.
     pub fn has_its_connections(&self) -> bool {
-        self.p_connections.is_none_or(|p| p >= SUSPICIOUS)
+        self.p_connections.is_none_or(|p| p >= MAX_SUSPICIOUS_P)
     }
 }
 
@@ -164,7 +164,11 @@ mod tests {
             let all: Vec<f64> = (0..200).filter_map(each).collect();
             let below = |most: f64| all.iter().filter(|p| **p < most).count();
             // Of 200 studies, one in a thousand, and one in twenty.
-            assert!(below(SUSPICIOUS) <= 2, "{shares:?}: {}", below(SUSPICIOUS));
+            assert!(
+                below(MAX_SUSPICIOUS_P) <= 2,
+                "{shares:?}: {}",
+                below(MAX_SUSPICIOUS_P)
+            );
             assert!(below(0.05) <= 18, "{shares:?}: {}", below(0.05));
         }
     }

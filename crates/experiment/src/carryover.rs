@@ -1,9 +1,10 @@
-//! A study by slots over the time since its arms were switched: how long the arm before still matters.
+//! A study by slots over the time since its arms were switched: the duration of the previous arm's effect.
 //!
-//! When a slot begins, connections of the arm before still send, and its queues are still there (the carryover effect of
-//! switchback experiments). Slots are randomised one by one. So some slots of an arm follow a slot of another arm, in
-//! proportion to the other arms' shares: with two equal arms, about half. The others follow a slot of the same arm. A difference
-//! between the two is what the arm before has left. The plan's washout suffices if there is no difference behind it.
+//! When a slot begins, connections of the arm before still send, and its queues are still there (the carryover effect
+//! of switchback experiments). Slots are randomised one by one. So some slots of an arm follow a slot of another arm,
+//! in proportion to the other arms' shares: with two equal arms, about half. The others follow a slot of the same arm.
+//! A difference between the two is the carryover of the arm before. The plan's washout suffices if there is no
+//! difference after it.
 
 use std::collections::HashMap;
 
@@ -17,7 +18,7 @@ use crate::measure::Measure;
 use crate::observation::{Observation, Scope};
 use crate::plan::Plan;
 use crate::tally::Tally;
-use crate::timeline::LATEST;
+use crate::timeline::MAX_UNIX_S;
 
 /// The measures that are shown: those of paths, and the times of objects that wait in the queues of others.
 pub const MEASURES: [Measure; 4] = [
@@ -27,25 +28,25 @@ pub const MEASURES: [Measure; 4] = [
     Measure::Rtt,
 ];
 
-/// If there is no washout, bins are as if it were one part in this many of a slot.
-const WITHOUT: f64 = 10.0;
+/// Without a washout, bins are as with a washout of a slot divided by this.
+const SLOT_DIVISOR: f64 = 10.0;
 
-/// The first bin ends at one part in this many of the washout.
-const FIRST: f64 = 4.0;
+/// The first bin ends at the washout divided by this.
+const WASHOUT_DIVISOR: f64 = 4.0;
 
-/// The most slots that one object is followed through.
-const FOLLOWED: usize = 64;
+/// The maximum number of slots that one object is followed through.
+const MAX_FOLLOWED_SLOTS: usize = 64;
 
-/// When an observation was made.
+/// The times of an observation.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct When {
     /// The index of the machine. Each has its own traffic.
     pub machine: usize,
-    /// When its connection was set up, in seconds since 1970, if the connection is known.
+    /// The time when its connection was set up, in seconds since 1970, if the connection is known.
     pub set_up: Option<f64>,
-    /// When it began, in seconds since 1970.
+    /// The time when it began, in seconds since 1970.
     pub begun: f64,
-    /// Whether it is evaluated. It is not if its connection was set up in a washout.
+    /// True if it is evaluated. It is not if its connection was set up in a washout.
     pub is_evaluated: bool,
 }
 
@@ -71,9 +72,9 @@ pub struct Carryover {
 /// The values of a measure in a bin.
 #[derive(Debug, Clone)]
 struct Values {
-    /// By arm.
+    /// The mean of each arm.
     means: Vec<Mean>,
-    /// By arm, after a slot of the same arm; then by arm, after a slot of another arm.
+    /// The values of each arm after a slot of the same arm, and then those after a slot of another arm.
     after: Tally,
 }
 
@@ -86,12 +87,12 @@ pub struct Since {
     pub washout_s: f64,
     /// The bins, in order of time.
     pub bins: Vec<SinceBin>,
-    /// All that is evaluated, in one.
+    /// Everything that is evaluated, in one bin.
     pub behind: SinceBin,
     /// The number of intervals in evaluated bins.
     pub intervals: usize,
-    /// How many of them do not contain 0. Chance alone gives one in twenty when the study is over. Before, at one look, it
-    /// gives at most one in 400: anytime-valid intervals reach at least 3.03 standard errors to each side.
+    /// The number of them that do not contain 0. Chance alone gives one in twenty when the study is over. Before, at
+    /// one look, it gives at most one in 400: anytime-valid intervals reach at least 3.03 standard errors to each side.
     pub beyond: usize,
 }
 
@@ -102,9 +103,9 @@ pub struct SinceBin {
     pub from_s: f64,
     /// Its end.
     pub to_s: f64,
-    /// Whether it is evaluated, or part of the washout.
+    /// True if it is evaluated, or part of the washout.
     pub is_evaluated: bool,
-    /// In slots after a slot of another arm: the share of the time of objects that belongs to connections of other arms.
+    /// The share of objects' time that belongs to connections of other arms, in slots after a slot of another arm.
     pub of_others: Option<f64>,
     /// The values of each arm.
     pub arms: Vec<ArmSince>,
@@ -128,13 +129,13 @@ pub struct ValueSince {
     pub value: Option<f64>,
     /// The number of observations.
     pub observations: u64,
-    /// What a slot of another arm before this one changes, against a slot of the same arm before it. Each interval is a 95 %
-    /// interval by itself.
+    /// The effect of a slot of another arm before this one, against a slot of the same arm before it. Each interval is
+    /// a 95 % interval by itself.
     pub carryover: Option<Effect>,
 }
 
 impl Carryover {
-    /// No connections yet. `None` if the plan's unit is no slot.
+    /// An empty carryover. `None` if the plan's unit is no slot.
     pub fn new(plan: &Plan) -> Option<Carryover> {
         let Unit::Slot(slot) = plan.unit else {
             return None;
@@ -203,7 +204,7 @@ impl Carryover {
     /// Adds the time of an object to the bins in which it was sent.
     fn follow(&mut self, of: &Observation, when: &When) {
         let (first, end) = (self.slot(when.begun), when.begun + of.busy.as_secs_f64());
-        for slot in (first..).take(FOLLOWED) {
+        for slot in (first..).take(MAX_FOLLOWED_SLOTS) {
             let begin = slot as f64 * self.slot_s;
             if begin >= end {
                 break;
@@ -234,7 +235,7 @@ impl Carryover {
         reason = "it saturates"
     )]
     fn slot(&self, unix_s: f64) -> u64 {
-        (unix_s.min(LATEST as f64) / self.slot_s) as u64
+        (unix_s.min(MAX_UNIX_S as f64) / self.slot_s) as u64
     }
 
     /// The arm that was in force in a slot: that of most connections. `None` if there were none.
@@ -320,10 +321,10 @@ impl Carryover {
 fn ends(slot: Duration, washout: Duration) -> Vec<f64> {
     let slot = slot.as_secs_f64();
     let washout = match washout.as_secs_f64() {
-        0.0 => slot / WITHOUT,
+        0.0 => slot / SLOT_DIVISOR,
         some => some,
     };
-    let doubled = std::iter::successors(Some(washout / FIRST), |end| Some(end * 2.0));
+    let doubled = std::iter::successors(Some(washout / WASHOUT_DIVISOR), |end| Some(end * 2.0));
     let within = doubled.take_while(|end| *end < slot);
     within.chain([slot]).collect()
 }
@@ -361,8 +362,8 @@ mod tests {
         }
     }
 
-    /// Objects of 4 MB each second, over 600 slots. For 4 s after a slot of another arm, they take twice as long. Each slot
-    /// also begins an object 7 s before its end, which lasts until 3 s after it.
+    /// Objects of 4 MB each second, over 600 slots. For 4 s after a slot of another arm, they take twice as long. Each
+    /// slot also begins an object 7 s before its end, which lasts until 3 s after it.
     fn study() -> Carryover {
         let plan = Plan::parse(PLAN).unwrap();
         let mut carryover = Carryover::new(&plan).unwrap();
@@ -393,7 +394,7 @@ mod tests {
             let of = object(unit, arm, 4_000_000, Duration::from_millis(millis));
             let when = when(set_up, set_up % 100.0 >= 10.0);
             carryover.add(&of, &when);
-            // A clock that was set: this connection is not where its arm was in force, or not where it says.
+            // A clock was set: the connection is evaluated though it should not be, or the reverse.
             let moved = When {
                 is_evaluated: !when.is_evaluated,
                 ..when

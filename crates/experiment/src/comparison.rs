@@ -6,12 +6,12 @@ use crate::effect::{DOUBT, Effect, Interval};
 use crate::heat::HeatRow;
 use crate::measure::Measure;
 
-/// The least change that is worth a rule.
-pub(crate) const WORTH: f64 = 0.03;
+/// The minimum change that is worth a rule.
+pub(crate) const MIN_CHANGE: f64 = 0.03;
 
-/// Whether an improvement is worth a rule and statistically significant.
+/// True if an improvement is worth a rule and statistically significant.
 pub(crate) fn is_clear(change: f64, p_corrected: f64) -> bool {
-    p_corrected < DOUBT && change >= WORTH
+    p_corrected < DOUBT && change >= MIN_CHANGE
 }
 
 /// The effects of an arm in groups, against another arm.
@@ -54,7 +54,8 @@ pub struct Row {
     pub strata: usize,
     /// The effect without strata.
     pub unadjusted: Option<Effect>,
-    /// The p-value of `effect`, corrected for the number of measures (Holm) and arms. It is anytime-valid unless the study is over.
+    /// The p-value of `effect`, corrected for the number of measures (Holm) and arms. Anytime-valid unless the study is
+    /// over.
     pub p_corrected: Option<f64>,
 }
 

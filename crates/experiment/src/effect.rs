@@ -4,22 +4,21 @@ use serde::Serialize;
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 
 use crate::measure::Kind;
-use crate::strata::{Cells, LEAST_UNITS};
+use crate::strata::{Cells, MIN_UNITS};
 use crate::tally::{Level, Tally};
 
 /// One less the confidence level of an interval.
 pub const DOUBT: f64 = 0.05;
 
-/// The anytime-valid interval is narrowest at this standard error of a mean logarithm, at which the interval for one look
-/// reaches about 20 %. The value must not depend on the data.
+/// The anytime-valid interval is narrowest at this standard error of a mean logarithm, at which the interval for one
+/// look reaches about 20 %. The value must not depend on the data.
 const NARROWEST_LOGS: f64 = 0.1;
 
 /// The same for a share. It is greater because shares of rare events have larger errors.
 const NARROWEST_SHARES: f64 = 0.3;
 
-/// The tail of the normal distribution is lost in rounding beyond this many standard errors, so an interval reaches no
-/// further.
-const FURTHEST: f64 = 8.0;
+/// The maximum half width in standard errors. Beyond it, the tail of the normal distribution is lost in rounding.
+const MAX_STANDARD_ERRORS: f64 = 8.0;
 
 /// An interval of relative changes of the first arm's value: 0.08 is 8 % more.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -39,7 +38,7 @@ impl Interval {
         }
     }
 
-    /// Whether the interval contains the value.
+    /// True if the interval contains the value.
     pub fn has(&self, value: f64) -> bool {
         self.low <= value && value <= self.high
     }
@@ -50,8 +49,8 @@ impl Interval {
 pub struct Effect {
     /// The ratio of the arm's value to the other arm's, less one.
     pub change: f64,
-    /// The 95 % interval for a single look, at an end that was set in advance. With several arms, all intervals together
-    /// have 95 % coverage.
+    /// The 95 % interval for a single look, at an end that was set in advance. With several arms, all intervals
+    /// together have 95 % coverage.
     pub once: Interval,
     /// The anytime-valid 95 % interval: it holds at all times at once, however often one looks and whenever one stops.
     pub always: Interval,
@@ -99,8 +98,8 @@ impl Difference {
         Difference::between([tally.level(over)?, tally.level(arm)?], kind)
     }
 
-    /// The same, with the arms compared within strata: the effect over all strata at the shares that they have in both arms
-    /// together. Also returns the number of strata.
+    /// The same, with the arms compared within strata: the effect over all strata at the shares that they have in both
+    /// arms together. Also returns the number of strata.
     pub(crate) fn within(
         tally: &Tally,
         cells: &Cells,
@@ -115,7 +114,7 @@ impl Difference {
     }
 
     fn between(levels: [Level; 2], kind: Kind) -> Option<Difference> {
-        if levels.iter().any(|level| level.units < LEAST_UNITS) {
+        if levels.iter().any(|level| level.units < MIN_UNITS) {
             return None;
         }
         let logs = match kind {
@@ -168,9 +167,9 @@ impl Difference {
         let beyond = if is_over {
             doubt / 2.0
         } else {
-            // With few units, the error is uncertain, too. So the tail probability of the boundary is carried over from the
-            // normal distribution to Student's.
-            standard().sf(boundary(self.time, doubt).min(FURTHEST))
+            // With few units, the error is uncertain, too. So the tail probability of the boundary is carried over from
+            // the normal distribution to Student's.
+            standard().sf(boundary(self.time, doubt).min(MAX_STANDARD_ERRORS))
         };
         Interval::around(
             self.log,
@@ -193,12 +192,12 @@ impl Difference {
     }
 }
 
-/// The logarithms of two shares, their standard errors to the first order, and their effective numbers of units. `None` if
-/// both shares are zero.
+/// The logarithms of two shares, their standard errors to the first order, and their effective numbers of units. `None`
+/// if both shares are zero.
 ///
-/// If one share is zero, half an event is added to both (Haldane and Anscombe), with the error of one observed event. An
-/// event is the average amount in those units of the other arm that have any, because a burst is no more certain than a
-/// single event. The error of an arm without events is fixed and not estimated from units.
+/// If one share is zero, half an event is added to both (Haldane and Anscombe), with the error of one observed event.
+/// An event is the average amount in those units of the other arm that have any, because a burst is no more certain
+/// than a single event. The error of an arm without events is fixed and not estimated from units.
 fn shares(levels: [Level; 2]) -> Option<[(f64, f64, f64); 2]> {
     let some = levels.iter().find(|level| level.positive > 0)?;
     let half = if levels.iter().all(|level| level.positive > 0) {
@@ -238,13 +237,14 @@ fn student(parts: &[(f64, f64)]) -> Option<StudentsT> {
     StudentsT::new(0.0, 1.0, freedom).ok()
 }
 
-/// The half width of an anytime-valid interval in standard errors: the boundary of the normal mixture (Robbins, 1970; for
-/// estimated errors, the asymptotic confidence sequences of Waudby-Smith, Arbour, Sinha, Kennedy and Ramdas, 2021, theorem
+/// The half width of an anytime-valid interval in standard errors: the boundary of the normal mixture (Robbins, 1970;
+/// for estimated errors, the asymptotic confidence sequences of Waudby-Smith, Arbour, Sinha, Kennedy and Ramdas, 2021,
+/// theorem
 /// 2.2).
 ///
 /// Its time is the information. Estimates from growing data behave as a Brownian motion in 1 / error² (Jennison and
-/// Turnbull, 2000, chapter 11), whether units are added or units get more connections. The number of units does not grow in
-/// the second case.
+/// Turnbull, 2000, chapter 11), whether units are added or units get more connections. The number of units does not
+/// grow in the second case.
 fn boundary(time: f64, doubt: f64) -> f64 {
     (2.0 * (time + 1.0) / time * ((time + 1.0).sqrt() / doubt).ln()).sqrt()
 }
@@ -300,7 +300,7 @@ mod tests {
 
     #[test]
     fn an_interval_is_that_of_welch() {
-        // Two samples of 20 with variances 35 and 140, and means 10.5 and 21: t = 10.5 / √(175/20), with 27.94 degrees of
+        // Two samples of 20 with variances 35 and 140, means 10.5 and 21: t = 10.5 / √(175/20), with 27.94 degrees of
         // freedom.
         let mut tally = Tally::new(2);
         for unit in 0..20_u64 {
@@ -318,7 +318,7 @@ mod tests {
     #[test]
     fn with_few_units_nothing_is_told() {
         let mut tally = Tally::new(2);
-        for unit in 0..LEAST_UNITS as u64 * 2 - 1 {
+        for unit in 0..MIN_UNITS as u64 * 2 - 1 {
             let sample = Sample {
                 value: unit as f64,
                 weight: 1.0,
@@ -466,7 +466,7 @@ mod tests {
     #[test]
     fn the_interval_at_any_time_is_narrowest_where_it_was_said_in_advance() {
         let logs = |scale: f64| tally(|_, unit| (unit / 2 % 7) as f64 * scale);
-        // One unit in so many has an event.
+        // One unit of `each` in an arm has an event.
         let shares = |each: u64| tally(|_, unit| f64::from(u8::from(unit / 2 % each == 0)));
         for (kind, all, error) in [
             (Kind::Logs, [0.18, 0.35, 0.7].map(logs), 0.1),

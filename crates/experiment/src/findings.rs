@@ -17,12 +17,12 @@ use crate::tally::{Level, Tally};
 use crate::verdict::{self, Decision, Reach, joined};
 
 /// The percentile of slow connections that a large CDN reported.
-const SLOW: f64 = 0.05;
+const SLOW_SHARE: f64 = 0.05;
 
 /// The seed of the bootstrap, so that the same data give the same interval.
 const SEED: u64 = 19;
 
-/// The upper ends of the classes of connections by their share of retransmitted packets. One more class is above the last.
+/// The upper ends of the classes of connections by their share of retransmitted packets, except the last class.
 const CLASSES: [f64; 3] = [0.0, 0.01, 0.05];
 
 /// The measures that groups are compared in: first the one that policies improve, then those that they may harm.
@@ -129,14 +129,13 @@ pub struct Findings {
     pub verdict: String,
     /// The verdict as one word.
     pub decision: Decision,
-    /// Whether the study has run for its planned duration. Otherwise, the verdict and the corrected p-values are
-    /// anytime-valid.
+    /// True if the study has run for its planned duration. Otherwise, verdict and corrected p-values are anytime-valid.
     pub is_over: bool,
-    /// How far the study is.
+    /// The progress of the study.
     pub reach: Reach,
-    /// What sizes and times were observed on.
+    /// The source of sizes and times.
     pub observed: Observed,
-    /// Whether the arms are balanced. `None` without connections.
+    /// The balance of the arms. `None` without connections.
     pub balance: Option<Balance>,
     /// The values of each arm.
     pub arms: Vec<ArmLevels>,
@@ -144,7 +143,7 @@ pub struct Findings {
     pub comparisons: Vec<Comparison>,
     /// If the verdict takes an arm: the effects of each other arm in groups, against the one taken.
     pub rivals: Vec<Rival>,
-    /// What is missing of the recorded data, in words.
+    /// The gaps in the recorded data, in words.
     pub lacking: Option<String>,
 }
 
@@ -206,7 +205,7 @@ pub struct ArmLevels {
     pub resent: Option<f64>,
     /// The share of objects that were cut short.
     pub unfinished: Option<f64>,
-    /// How many of its connections had its controller, as far as that is known.
+    /// The numbers of its connections with and without its controller, as far as known.
     pub in_force: InForce,
     /// The shares of its connections with no retransmissions, up to 1 % of packets, up to 5 %, and more.
     pub resent_classes: Vec<f64>,
@@ -232,12 +231,12 @@ impl Gathered {
         }
     }
 
-    /// Says how far the study is. Unless it is over, anytime-valid results are needed.
+    /// Sets the progress of the study. Unless it is over, the results are anytime-valid.
     pub fn reached(&mut self, reach: Reach) {
         self.reach = reach;
     }
 
-    /// How far the study is.
+    /// The progress of the study.
     pub fn reach(&self) -> Reach {
         self.reach
     }
@@ -246,12 +245,12 @@ impl Gathered {
         self.reach == Reach::Over
     }
 
-    /// Says what is missing of the recorded data. The verdict repeats it.
+    /// Sets the gaps in the recorded data, in words. The verdict repeats them.
     pub fn lacks(&mut self, what: String) {
         self.lacking = Some(what);
     }
 
-    /// Says whether a connection of an arm had the arm's controller, if that is known.
+    /// Counts a connection of an arm with a known controller by whether it was the arm's.
     pub fn note(&mut self, arm: usize, is_in_force: bool) {
         if let Some(force) = self.in_force.get_mut(arm) {
             force.note(is_in_force);
@@ -376,7 +375,7 @@ impl Gathered {
                 unadjusted: self.measured.unadjusted(arm, measure),
             });
         let doubt = self.measured.doubt;
-        let slow = percentile(&self.large[0], &self.large[arm], SLOW, doubt, SEED);
+        let slow = percentile(&self.large[0], &self.large[arm], SLOW_SHARE, doubt, SEED);
         Comparison {
             rival: self.rival(0, arm),
             measures: rows.collect(),
@@ -438,7 +437,7 @@ impl Gathered {
     fn levels(&self, arm: usize) -> ArmLevels {
         let level = |measure| self.measured.level(arm, measure);
         let logs = self.large[arm].iter().map(|(_, log)| *log);
-        let slow = tables::statistics::quantile(logs, SLOW);
+        let slow = tables::statistics::quantile(logs, SLOW_SHARE);
         let classes = self.classes[arm];
         let with_data = classes.iter().sum::<u64>().max(1);
         let share = |count: &u64| *count as f64 / with_data as f64;

@@ -1,25 +1,25 @@
-//! Whether an arm was in force: whether its connections had its controller.
+//! Checks that an arm was in force: that its connections had its controller.
 //!
-//! The kernel refuses a controller that is not loaded, and any for a connection whose route is locked to one (`congctl lock`
-//! of ip-route(8)). A program may also choose a controller for its connections itself. Such connections still count in their
-//! arm, because only the draw may decide. So an arm that is not in force looks like the first one.
+//! The kernel refuses a controller that is not loaded, and any for a connection whose route is locked to one (`congctl
+//! lock` of ip-route(8)). A program may also choose a controller for its connections itself. Such connections still
+//! count in their arm, because only the draw may decide. So an arm that is not in force looks like the first one.
 
 use serde::{Deserialize, Serialize};
 
-/// An arm that was never in force is found after this many connections.
-const NEVER: u64 = 20;
+/// The minimum number of connections to find that an arm was never in force.
+const MIN_CONNECTIONS: u64 = 20;
 
-/// An arm that was in force before, and is not any more, is found after this many connections in a row. One client, whose
-/// route is locked, may have many in a row.
-const NO_MORE: u64 = 1000;
+/// The minimum number of connections in a row to find that an arm is no longer in force. One client, whose route is
+/// locked, may have many in a row.
+const MIN_OTHERS_IN_A_ROW: u64 = 1000;
 
 /// The connections of an arm whose controller is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct InForce {
-    /// How many there are.
+    /// The number of connections with a known controller.
     pub known: u64,
-    /// Those of them that had another controller than their arm's.
+    /// The number of these that had another controller than their arm's.
     pub others: u64,
     /// The latest of them in a row.
     #[serde(skip)]
@@ -38,24 +38,25 @@ impl InForce {
         }
     }
 
-    /// Takes in that a connection that was counted has its arm's controller again, or has it no more. It is then the latest one.
+    /// Updates a counted connection that has its arm's controller again, or has lost it. It is then the latest one.
     pub fn change(&mut self, is_in_force: bool) {
         self.known = self.known.saturating_sub(1);
         self.others = self.others.saturating_sub(u64::from(is_in_force));
         self.note(is_in_force);
     }
 
-    /// Whether the arm was not in force for at least half of its connections, so that no result is about it.
+    /// True if the arm was not in force for at least half of its connections, so that no result is about it.
     pub fn is_lacking(&self) -> bool {
-        self.known >= NEVER && self.others >= self.known - self.others.min(self.known)
+        self.known >= MIN_CONNECTIONS && self.others >= self.known - self.others.min(self.known)
     }
 
-    /// Whether the arm is not in force now, so that the study has to stop.
+    /// True if the arm is not in force now, so that the study has to stop.
     pub fn is_broken(&self) -> bool {
-        self.in_a_row >= NO_MORE || self.in_a_row >= NEVER && self.is_lacking()
+        self.in_a_row >= MIN_OTHERS_IN_A_ROW
+            || self.in_a_row >= MIN_CONNECTIONS && self.is_lacking()
     }
 
-    /// What is wrong, in words. `None` if all connections had their arm's controller.
+    /// The problem in words. `None` if all connections had their arm's controller.
     pub fn words(&self, arm: &str) -> Option<String> {
         (self.others > 0).then(|| {
             format!(
@@ -66,7 +67,7 @@ impl InForce {
     }
 }
 
-/// What may be the cause.
+/// The possible causes.
 pub const CAUSES: &str = "Possible causes: the controller was unloaded, the route to the clients is locked to another one (congctl lock), or \
                           the program chooses a controller itself.";
 

@@ -1,5 +1,5 @@
-//! Checks for the fuzz targets: properties that hold for any text given as a policy or a plan. `fuzz/fuzz_targets` and the
-//! tests below call them.
+//! Checks for the fuzz targets: properties that hold for any text given as a policy or a plan. `fuzz/fuzz_targets` and
+//! the tests below call them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
@@ -71,8 +71,8 @@ pub fn policies(bytes: &[u8]) {
     }
 }
 
-/// A plan is read, or refused with one line. It gives each unit an arm. The networks that it names take part, unless
-/// there are too many.
+/// A plan is read, or refused with one line. Each unit gets an arm. Named networks take part, unless there are too
+/// many.
 pub fn plans(bytes: &[u8]) {
     let Ok(text) = str::from_utf8(bytes) else {
         return;

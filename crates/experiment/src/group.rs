@@ -4,10 +4,10 @@ use units::Duration;
 
 use crate::prefix::Prefix;
 
-/// What the name of a region's group begins with.
+/// The prefix of the name of a region's group.
 const REGION: &str = "region ";
 
-/// What the name of an AS's group begins with.
+/// The prefix of the name of an AS's group.
 const SYSTEM: &str = "AS";
 
 /// The bounds of the classes of RTTs, in milliseconds: within a site, in the same city, country, continent, and beyond.
@@ -74,7 +74,7 @@ impl Group {
         std::mem::discriminant(self)
     }
 
-    /// What groups of this kind are called.
+    /// The name of this kind of groups.
     pub fn noun(&self) -> &'static str {
         match self {
             Group::Region(_) => "region",

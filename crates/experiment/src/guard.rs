@@ -6,7 +6,7 @@ use crate::plan::{Guard, Plan};
 use crate::verdict::{change, range};
 
 impl Guard {
-    /// Whether the effect is worse than the guard allows, by the anytime-valid interval.
+    /// True if the effect is worse than the guard allows, by the anytime-valid interval.
     pub fn is_broken(&self, effect: &Effect) -> bool {
         let worse = self.worse.as_f64();
         match self.measure.is_more_better() {
@@ -18,8 +18,8 @@ impl Guard {
     }
 }
 
-/// The first broken guard, in words. The intervals are corrected for the number of arms, so that a study with several arms
-/// is no more likely to stop by a false alarm.
+/// The first broken guard, in words. The intervals are corrected for the number of arms, so that a study with several
+/// arms is no more likely to stop by a false alarm.
 pub fn broken(plan: &Plan, measured: &Measured) -> Option<String> {
     let names = plan.names();
     (1..names.len()).find_map(|arm| {

@@ -7,11 +7,11 @@ use crate::verdict::{change, range};
 
 /// The other effects in a group.
 pub(crate) struct Harm {
-    /// The greatest significant harm, to be compared with the gain in throughput over 3 MB: the increase of the time of smaller
-    /// objects, or of the share of retransmitted packets, in shares of all packets.
+    /// The greatest significant harm, to be compared with the gain in throughput over 3 MB: the increase of the time of
+    /// smaller objects, or of the share of retransmitted packets, in shares of all packets.
     ///
-    /// The scales agree. Twice the time compares with twice the throughput, which is half the time. One per cent more of the
-    /// packets is one per cent of the path that others cannot use, and may not cost more than the arm gains.
+    /// The scales agree. Twice the time compares with twice the throughput, which is half the time. One per cent more
+    /// of the packets is one per cent of the path that others cannot use, and may not cost more than the arm gains.
     pub(crate) most: f64,
     /// All effects, in words.
     pub(crate) told: Vec<String>,

@@ -1,5 +1,4 @@
-//! Changes of completion times by size, from the fastest to the slowest. They are kept in bounded memory, so they have no
-//! intervals.
+//! Changes of completion times by size, from the fastest to the slowest. Memory is bounded, so there are no intervals.
 
 use serde::Serialize;
 
@@ -35,7 +34,7 @@ pub struct HeatRow {
 }
 
 impl Heat {
-    /// No times yet, for this many arms.
+    /// An empty table for this many arms.
     pub fn new(arms: usize) -> Heat {
         Heat {
             arms: vec![Default::default(); arms],

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 /// The width of a class. Percentiles are accurate to half of it.
 const WIDTH: f64 = 0.01;
 
-/// The fewest values for a percentile: the 5th percentile then has five values below it.
-const LEAST: u64 = 100;
+/// The minimum number of values for a percentile: the 5th percentile then has five values below it.
+const MIN_VALUES: u64 = 100;
 
 /// The number of values in each class.
 #[derive(Debug, Clone, Default)]
@@ -26,7 +26,7 @@ impl Histogram {
 
     /// The logarithm of a percentile. `None` with too few values.
     pub fn percentile(&self, share: f64) -> Option<f64> {
-        if self.all < LEAST {
+        if self.all < MIN_VALUES {
             return None;
         }
         let rank = (self.all as f64 * share).ceil().max(1.0);

@@ -15,53 +15,53 @@ use crate::ports::Ports;
 use crate::prefix::Prefix;
 use crate::verdict::{Decision, change, joined, probability, range, told};
 
-/// The greatest expectation of a rule. Half of it is already much.
-const MOST: f64 = 1.0;
+/// The maximum expectation of a rule, as a relative gain. Half of it is already much.
+const MAX_GAIN: f64 = 1.0;
 
 /// The share of client networks that explore, in thousandths, so that a stale rule is noticed.
-const EXPLORE: u64 = 20;
+const EXPLORE_THOUSANDTHS: u64 = 20;
 
-/// Where the evidence is strong, fewer networks explore, but at least this share, in thousandths: with fewer, a rule whose reason
-/// has gone is not noticed in time.
-const LEAST_EXPLORE: u64 = 5;
+/// The minimum share of client networks that explore, in thousandths. Strong evidence needs fewer, but with less than
+/// this, a rule whose reason has gone is not noticed in time.
+const MIN_EXPLORE_THOUSANDTHS: u64 = 5;
 
-/// What exploring should cost at most, as a share of the mean time of objects, in thousandths. An object of a network that explores
-/// takes longer by the gain that the network goes without. For a gain above 200 %, [`LEAST_EXPLORE`] costs more: half a
-/// per cent of the gain.
-const COST: f64 = 10.0;
+/// The maximum cost of exploring, as a share of the mean time of objects, in thousandths. An object of a network that
+/// explores takes longer by the gain that the network goes without. For a gain above 200 %, [`MIN_EXPLORE_THOUSANDTHS`]
+/// costs more: half a per cent of the gain.
+const MAX_COST_THOUSANDTHS: f64 = 10.0;
 
 /// The name of the rule for all other connections.
 const REST: &str = "rest";
 
-/// The number of list items in a line.
-const LINE: usize = 6;
+/// The maximum number of list items in a line.
+const ITEMS_PER_LINE: usize = 6;
 
-/// The number of groups of a rule whose evidence is shown beside it.
-const SHOWN: usize = 20;
+/// The maximum number of groups of a rule whose evidence is shown beside it.
+const MAX_SHOWN_GROUPS: usize = 20;
 
-/// Why no policy can be made.
+/// A reason why no policy can be made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Nothing {
+pub enum NoPolicy {
     /// The data cannot be trusted.
     Distrust,
     /// There are too few data.
     TooLittle,
 }
 
-/// What is known beside the results of the study.
+/// The context of a study's results.
 #[derive(Debug, Default)]
-pub struct Beside<'b> {
+pub struct Context<'b> {
     /// The policy that is in force.
     pub earlier: Option<&'b Policy>,
     /// The networks of the regions.
     pub regions: BTreeMap<String, Vec<Prefix>>,
-    /// Why the study ended before its time, as by a guard.
+    /// The reason why the study ended before its time, such as a guard.
     pub ended: Option<&'b str>,
 }
 
-/// Where a rule holds. The order is that of the rules.
+/// The connections that a rule is for. The order is that of the rules.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-enum Place {
+enum RuleScope {
     /// The most specific networks come first.
     Network(std::cmp::Reverse<u8>, Prefix),
     System(u32),
@@ -69,33 +69,35 @@ enum Place {
     Rtt(RttClass),
 }
 
-impl Place {
+impl RuleScope {
     /// The place that a group of a study stands for.
-    fn of(group: &str) -> Option<Place> {
+    fn of(group: &str) -> Option<RuleScope> {
         Some(match Group::parse(group)? {
-            Group::Network(prefix) => Place::Network(std::cmp::Reverse(prefix.length()), prefix),
-            Group::System(number) => Place::System(number),
-            Group::Region(name) => Place::Region(name),
-            Group::Rtt(class) => Place::Rtt(class),
+            Group::Network(prefix) => {
+                RuleScope::Network(std::cmp::Reverse(prefix.length()), prefix)
+            }
+            Group::System(number) => RuleScope::System(number),
+            Group::Region(name) => RuleScope::Region(name),
+            Group::Rtt(class) => RuleScope::Rtt(class),
         })
     }
 
-    /// The places that share a rule, if their controller is the same: all of a kind. Each class of RTTs has its own rule.
+    /// The scopes that share a rule if their controller is the same. Each class of RTTs has its own rule.
     fn rule(&self) -> (u8, Option<RttClass>) {
         match self {
-            Place::Network(..) => (0, None),
-            Place::System(_) => (1, None),
-            Place::Region(_) => (2, None),
-            Place::Rtt(class) => (3, Some(*class)),
+            RuleScope::Network(..) => (0, None),
+            RuleScope::System(_) => (1, None),
+            RuleScope::Region(_) => (2, None),
+            RuleScope::Rtt(class) => (3, Some(*class)),
         }
     }
 
     fn group(&self) -> Group {
         match self {
-            Place::Network(_, prefix) => Group::Network(*prefix),
-            Place::System(number) => Group::System(*number),
-            Place::Region(name) => Group::Region(name.clone()),
-            Place::Rtt(class) => Group::Rtt(*class),
+            RuleScope::Network(_, prefix) => Group::Network(*prefix),
+            RuleScope::System(number) => Group::System(*number),
+            RuleScope::Region(name) => Group::Region(name.clone()),
+            RuleScope::Rtt(class) => Group::Rtt(*class),
         }
     }
 
@@ -107,8 +109,8 @@ impl Place {
 /// A group that a rule will hold for.
 struct Learned<'f> {
     arm: &'f str,
-    /// The observed advantage of its controller over that of the remaining connections. The largest of many advantages is
-    /// partly chance.
+    /// The observed advantage of its controller over that of the remaining connections. The largest of many is chance
+    /// in part.
     better: f64,
     /// The lower end of the interval that is corrected for the selection.
     expect: f64,
@@ -132,12 +134,12 @@ fn group(plan: &Plan) -> String {
 /// # Errors
 ///
 /// The study gives no result.
-pub fn policy(plan: &Plan, findings: &Findings, beside: &Beside<'_>) -> Result<String, Nothing> {
+pub fn policy(plan: &Plan, findings: &Findings, beside: &Context<'_>) -> Result<String, NoPolicy> {
     let names = plan.names();
     let first = names.first().copied().unwrap_or_default();
     let rest = match &findings.decision {
-        Decision::Distrust => return Err(Nothing::Distrust),
-        Decision::TooLittle => return Err(Nothing::TooLittle),
+        Decision::Distrust => return Err(NoPolicy::Distrust),
+        Decision::TooLittle => return Err(NoPolicy::TooLittle),
         Decision::Take(arm) => arm.as_str(),
         Decision::Open | Decision::Stay | Decision::TakeForSome(_) | Decision::Weigh(_) => first,
     };
@@ -153,7 +155,7 @@ pub fn policy(plan: &Plan, findings: &Findings, beside: &Beside<'_>) -> Result<S
         quoted(&plan.name),
         plan.unit,
         group(plan),
-        share(EXPLORE)
+        share(EXPLORE_THOUSANDTHS)
     );
     let mut ports = String::new();
     for (name, of) in [
@@ -187,7 +189,7 @@ pub fn policy(plan: &Plan, findings: &Findings, beside: &Beside<'_>) -> Result<S
         rule("no part", &networks, &controller(first), more);
     }
     // All client networks of one IP version have the same prefix length, so none is within another.
-    let mut rules: BTreeMap<_, Vec<(&Place, &Learned<'_>)>> = BTreeMap::new();
+    let mut rules: BTreeMap<_, Vec<(&RuleScope, &Learned<'_>)>> = BTreeMap::new();
     for (place, learned) in &all {
         let key = (place.rule(), controller(learned.arm));
         rules.entry(key).or_default().push((place, learned));
@@ -199,7 +201,7 @@ pub fn policy(plan: &Plan, findings: &Findings, beside: &Beside<'_>) -> Result<S
             name,
             more,
         } = Groups::of(&groups, &beside.regions);
-        if matches!(groups[..], [(Place::Rtt(_), _), ..]) && plan.unit != Unit::Connection {
+        if matches!(groups[..], [(RuleScope::Rtt(_), _), ..]) && plan.unit != Unit::Connection {
             place += "# The study compared classes of the first handshake's RTT of each unit. The rule takes that of each connection.\n";
         }
         rule(
@@ -209,10 +211,10 @@ pub fn policy(plan: &Plan, findings: &Findings, beside: &Beside<'_>) -> Result<S
             &more,
         );
     }
-    let Placed {
+    let ScopeFields {
         mut networks,
         explore,
-    } = Placed::in_networks(&plan.connections.prefix);
+    } = ScopeFields::in_networks(&plan.connections.prefix);
     if let Some(file) = &plan.connections.prefix_file {
         let _ = writeln!(
             networks,
@@ -232,7 +234,7 @@ pub fn policy(plan: &Plan, findings: &Findings, beside: &Beside<'_>) -> Result<S
     Ok(text)
 }
 
-/// Why the remaining connections have this arm.
+/// The reason why the remaining connections have this arm.
 fn evidence_of_rest(findings: &Findings, rest: &str, ended: Option<&str>) -> String {
     let why = match &findings.decision {
         Decision::Weigh(arm) => {
@@ -269,8 +271,9 @@ fn evidence_of_rest(findings: &Findings, rest: &str, ended: Option<&str>) -> Str
     reason = "it is bounded"
 )]
 fn explored(gain: f64) -> u64 {
-    let bound = (COST / gain.max(f64::MIN_POSITIVE)).min(EXPLORE as f64);
-    (bound as u64).max(LEAST_EXPLORE)
+    let bound =
+        (MAX_COST_THOUSANDTHS / gain.max(f64::MIN_POSITIVE)).min(EXPLORE_THOUSANDTHS as f64);
+    (bound as u64).max(MIN_EXPLORE_THOUSANDTHS)
 }
 
 /// Thousandths as a percentage: `2%`, `0.5%`.
@@ -282,22 +285,22 @@ fn share(thousandths: u64) -> String {
 }
 
 /// The fields of a rule that explores.
-struct Placed {
+struct ScopeFields {
     networks: String,
     /// Set explicitly for private networks: if they took part in a study, they are clients' networks.
     explore: String,
 }
 
-impl Placed {
-    fn in_networks(prefixes: &[Prefix]) -> Placed {
-        Placed::exploring(prefixes, EXPLORE)
+impl ScopeFields {
+    fn in_networks(prefixes: &[Prefix]) -> ScopeFields {
+        ScopeFields::exploring(prefixes, EXPLORE_THOUSANDTHS)
     }
 
-    fn exploring(prefixes: &[Prefix], explored: u64) -> Placed {
+    fn exploring(prefixes: &[Prefix], explored: u64) -> ScopeFields {
         let is_inside = !prefixes.is_empty() && prefixes.iter().all(Prefix::is_private);
-        Placed {
+        ScopeFields {
             networks: field("prefix", texts(prefixes)),
-            explore: if is_inside || explored != EXPLORE {
+            explore: if is_inside || explored != EXPLORE_THOUSANDTHS {
                 format!("explore = \"{}\"\n", share(explored))
             } else {
                 String::new()
@@ -315,14 +318,17 @@ struct Groups {
 
 impl Groups {
     /// `groups` are one or more, by ascending p-value.
-    fn of(groups: &[(&Place, &Learned<'_>)], regions: &BTreeMap<String, Vec<Prefix>>) -> Groups {
+    fn of(
+        groups: &[(&RuleScope, &Learned<'_>)],
+        regions: &BTreeMap<String, Vec<Prefix>>,
+    ) -> Groups {
         let (mut networks, mut systems, mut rtt) = (Vec::new(), BTreeSet::new(), String::new());
         for (place, _) in groups {
             match place {
-                Place::Network(_, prefix) => networks.push(*prefix),
-                Place::System(number) => drop(systems.insert(*number)),
-                Place::Region(name) => networks.extend(regions.get(name).into_iter().flatten()),
-                Place::Rtt(RttClass { from, below }) => {
+                RuleScope::Network(_, prefix) => networks.push(*prefix),
+                RuleScope::System(number) => drop(systems.insert(*number)),
+                RuleScope::Region(name) => networks.extend(regions.get(name).into_iter().flatten()),
+                RuleScope::Rtt(RttClass { from, below }) => {
                     let bounds = [("rtt_from", from), ("rtt_below", below)];
                     let bounds = bounds
                         .iter()
@@ -332,7 +338,8 @@ impl Groups {
             }
         }
         let explored = explored(sure(groups));
-        let Placed { networks, explore } = Placed::exploring(&Prefix::fewest(networks), explored);
+        let ScopeFields { networks, explore } =
+            ScopeFields::exploring(&Prefix::fewest(networks), explored);
         let kind = groups
             .first()
             .map_or("group", |(place, _)| place.group().noun());
@@ -341,11 +348,11 @@ impl Groups {
         let (name, evidence) = match groups {
             [(place, learned)] => (place.name(), learned.evidence.clone()),
             all => {
-                for (group, learned) in all.iter().take(SHOWN) {
+                for (group, learned) in all.iter().take(MAX_SHOWN_GROUPS) {
                     let _ = writeln!(place, "# {}: {}", group.name(), learned.evidence);
                 }
-                if all.len() > SHOWN {
-                    let _ = writeln!(place, "# and {} more", all.len() - SHOWN);
+                if all.len() > MAX_SHOWN_GROUPS {
+                    let _ = writeln!(place, "# and {} more", all.len() - MAX_SHOWN_GROUPS);
                 }
                 (format!("{} {kind}s", all.len()), summary(all))
             }
@@ -367,17 +374,17 @@ impl Groups {
 }
 
 /// The expected advantage of a rule: the mean of its groups' expectations, weighted by observations.
-fn expected(groups: &[(&Place, &Learned<'_>)]) -> f64 {
-    weighted(groups, |of| of.expect.clamp(0.0, MOST))
+fn expected(groups: &[(&RuleScope, &Learned<'_>)]) -> f64 {
+    weighted(groups, |of| of.expect.clamp(0.0, MAX_GAIN))
 }
 
 /// The gain of a rule that is sure: the same without an upper bound.
-fn sure(groups: &[(&Place, &Learned<'_>)]) -> f64 {
+fn sure(groups: &[(&RuleScope, &Learned<'_>)]) -> f64 {
     weighted(groups, |of| of.expect.max(0.0))
 }
 
 /// The mean of a value over groups, weighted by observations.
-fn weighted(groups: &[(&Place, &Learned<'_>)], value: impl Fn(&Learned<'_>) -> f64) -> f64 {
+fn weighted(groups: &[(&RuleScope, &Learned<'_>)], value: impl Fn(&Learned<'_>) -> f64) -> f64 {
     let weight = |of: &Learned<'_>| of.observations.max(1) as f64;
     let all: f64 = groups.iter().map(|(_, of)| weight(of)).sum();
     let sum: f64 = groups.iter().map(|(_, of)| value(of) * weight(of)).sum();
@@ -385,7 +392,7 @@ fn weighted(groups: &[(&Place, &Learned<'_>)], value: impl Fn(&Learned<'_>) -> f
 }
 
 /// The evidence of many groups in one sentence.
-fn summary(groups: &[(&Place, &Learned<'_>)]) -> String {
+fn summary(groups: &[(&RuleScope, &Learned<'_>)]) -> String {
     let better = || groups.iter().map(|(_, of)| of.better);
     let least = better().fold(f64::INFINITY, f64::min);
     let most = better().fold(f64::NEG_INFINITY, f64::max);
@@ -408,27 +415,27 @@ fn summary(groups: &[(&Place, &Learned<'_>)]) -> String {
     text
 }
 
-/// The groups in which another controller than that of the remaining connections is significantly better, or was so before.
-/// If several controllers are, the one with the greatest expectation is taken. If the harm is greater than the gain, or nobody has
-/// said which networks a region has, there is no rule, but a line in `without`.
+/// The groups in which another controller than that of the remaining connections is significantly better, or was so
+/// before. If several controllers are, the one with the greatest expectation is taken. If the harm is greater than the
+/// gain, or the networks of a region are unknown, there is no rule, but a line in `without`.
 ///
-/// Classes of RTTs have rules only if no other group has one for this arm, because the clients of a network have similar RTTs.
+/// Classes of RTTs have rules only if no other group has one for this arm: the RTTs of a network are similar.
 fn learned<'f>(
     plan: &Plan,
     findings: &'f Findings,
     rest: &str,
-    beside: &Beside<'_>,
+    beside: &Context<'_>,
     without: &mut Vec<String>,
-) -> BTreeMap<Place, Learned<'f>> {
-    let mut all: BTreeMap<Place, Learned<'_>> = BTreeMap::new();
+) -> BTreeMap<RuleScope, Learned<'f>> {
+    let mut all: BTreeMap<RuleScope, Learned<'_>> = BTreeMap::new();
     for rival in findings.against(rest) {
         let arm = rival.controller.as_str();
         let places = rival
             .groups
             .iter()
-            .filter_map(|row| Some((Place::of(&row.group)?, row)));
-        let mut places: Vec<(Place, &GroupRow)> = places.collect();
-        let is_class = |place: &Place| matches!(place, Place::Rtt(_));
+            .filter_map(|row| Some((RuleScope::of(&row.group)?, row)));
+        let mut places: Vec<(RuleScope, &GroupRow)> = places.collect();
+        let is_class = |place: &RuleScope| matches!(place, RuleScope::Rtt(_));
         places.sort_by_key(|(place, _)| is_class(place));
         let mut has_others = false;
         for (place, row) in places {
@@ -452,7 +459,7 @@ fn learned<'f>(
                 ));
                 continue;
             }
-            if let Place::Region(name) = &place
+            if let RuleScope::Region(name) = &place
                 && !beside.regions.contains_key(name)
             {
                 without.push(format!(
@@ -496,8 +503,8 @@ fn learned<'f>(
     all
 }
 
-/// Whether an earlier policy has such a rule.
-fn has(beside: &Beside<'_>, place: &Place, controller: &str) -> bool {
+/// True if an earlier policy has such a rule.
+fn has(beside: &Context<'_>, place: &RuleScope, controller: &str) -> bool {
     let around = |rule: &Rule, prefix: &Prefix| {
         let mut all = rule.prefix.iter();
         all.any(|one| one.length() <= prefix.length() && one.has(prefix.first()))
@@ -507,13 +514,13 @@ fn has(beside: &Beside<'_>, place: &Place, controller: &str) -> bool {
         // The rule for the remaining connections was not learned.
         let is_learned = rule.name != REST;
         let is_there = match place {
-            Place::Network(_, prefix) => around(rule, prefix),
-            Place::System(number) => rule.systems.contains(number),
-            Place::Region(name) => {
+            RuleScope::Network(_, prefix) => around(rule, prefix),
+            RuleScope::System(number) => rule.systems.contains(number),
+            RuleScope::Region(name) => {
                 let networks = beside.regions.get(name);
                 networks.is_some_and(|all| all.iter().all(|prefix| around(rule, prefix)))
             }
-            Place::Rtt(RttClass { from, below }) => {
+            RuleScope::Rtt(RttClass { from, below }) => {
                 rule.rtt_from == from.unwrap_or_default() && rule.rtt_below == *below
             }
         };
@@ -535,7 +542,10 @@ fn port(of: &Ports) -> String {
 
 /// A field of a rule, in one line or more. Empty if there are no items.
 fn field(name: &str, all: Vec<String>) -> String {
-    let lines: Vec<String> = all.chunks(LINE).map(|line| line.join(", ")).collect();
+    let lines: Vec<String> = all
+        .chunks(ITEMS_PER_LINE)
+        .map(|line| line.join(", "))
+        .collect();
     match lines.as_slice() {
         [] => String::new(),
         [line] => format!("{name} = [{line}]\n"),

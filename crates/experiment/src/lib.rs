@@ -1,9 +1,9 @@
 //! Randomised experiments on live connections: assigns a controller to each connection, and evaluates the results.
 //!
-//! A [`Plan`] says which connections take part, which arms there are, and what is randomised. A [`Key`] draws a number for
-//! each [`Unit`], and the [`Shares`] turn the number into an arm. [`Gathered`] collects connections. Its [`Findings`] have
-//! intervals that respect the unit of randomisation, and a verdict in words. [`proof`] measures the coverage of these
-//! intervals on simulated studies whose truth is known.
+//! A [`Plan`] says which connections take part, which arms there are, and what is randomised. A [`Key`] draws a number
+//! for each [`Unit`], and the [`Shares`] turn the number into an arm. [`Gathered`] collects connections. Its
+//! [`Findings`] have intervals that respect the unit of randomisation, and a verdict in words. [`proof`] measures the
+//! coverage of these intervals on simulated studies whose truth is known.
 //!
 //! Nothing here reads a clock, a file or a socket.
 //!

@@ -2,14 +2,14 @@
 
 use crate::observation::{Observation, Scope};
 
-/// From this size on, an object shows the throughput of its path. A large CDN reported throughput for such objects.
-pub const LARGE: u64 = 3_000_000;
+/// The minimum size, in bytes, of an object that shows the throughput of its path, as in a large CDN's report.
+pub const LARGE_BYTES: u64 = 3_000_000;
 
-/// The shortest busy time of a connection, in seconds. The kernel counts busy time in ticks of up to 10 ms.
-const LEAST_BUSY: f64 = 0.001;
+/// The minimum busy time of a connection, in seconds. The kernel counts busy time in ticks of up to 10 ms.
+const MIN_BUSY_S: f64 = 0.001;
 
-/// The shortest busy time of an object, in seconds: a microsecond.
-const LEAST_BUSY_OF_OBJECT: f64 = 0.000_001;
+/// The minimum busy time of an object, in seconds: a microsecond.
+const MIN_OBJECT_BUSY_S: f64 = 0.000_001;
 
 units::named! {
     /// The measures that connections, or the objects that they carry, are compared in.
@@ -38,7 +38,7 @@ units::named! {
 
 units::as_text!(Measure);
 
-/// How an arm's value follows from its samples.
+/// The derivation of an arm's value from its samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// The mean of logarithms. Arms differ by the ratio of geometric means, so a few huge values do not decide.
@@ -57,7 +57,7 @@ pub struct Sample {
 }
 
 impl Measure {
-    /// How an arm's value follows from its samples.
+    /// The derivation of an arm's value from its samples.
     pub fn kind(self) -> Kind {
         match self {
             Measure::Resent | Measure::Large | Measure::Unfinished => Kind::Share,
@@ -65,7 +65,7 @@ impl Measure {
         }
     }
 
-    /// Whether more is better. `None` if the measure should not change.
+    /// True if more is better. `None` if the measure should not change.
     pub fn is_more_better(self) -> Option<bool> {
         match self {
             Measure::Throughput => Some(true),
@@ -92,16 +92,16 @@ impl Measure {
     /// The sizes of the objects that it covers, in bytes.
     fn sizes(self) -> std::ops::Range<u64> {
         match self {
-            Measure::Throughput => LARGE..u64::MAX,
+            Measure::Throughput => LARGE_BYTES..u64::MAX,
             Measure::Time10k => 1..10_000,
             Measure::Time100k => 10_000..100_000,
             Measure::Time1m => 100_000..1_000_000,
-            Measure::Time3m => 1_000_000..LARGE,
+            Measure::Time3m => 1_000_000..LARGE_BYTES,
             Measure::Resent | Measure::Rtt | Measure::Large | Measure::Unfinished => 1..u64::MAX,
         }
     }
 
-    /// Whether it covers such an observation.
+    /// True if it covers such an observation.
     fn is_of(self, scope: Scope) -> bool {
         let is_of_packets = matches!(self, Measure::Resent | Measure::Rtt);
         match scope {
@@ -122,8 +122,8 @@ impl Measure {
             return None;
         }
         let least = match of.scope {
-            Scope::Connection | Scope::Carrier => LEAST_BUSY,
-            Scope::Object | Scope::Part => LEAST_BUSY_OF_OBJECT,
+            Scope::Connection | Scope::Carrier => MIN_BUSY_S,
+            Scope::Object | Scope::Part => MIN_OBJECT_BUSY_S,
         };
         let busy = of.busy.as_secs_f64().max(least);
         let logarithm = |value: f64| Sample {
@@ -147,7 +147,7 @@ impl Measure {
                 let rtt = of.rtt.filter(|rtt| !rtt.is_zero())?;
                 Some(logarithm(rtt.as_secs_f64()))
             }
-            Measure::Large => Some(counted(of.acknowledged >= LARGE)),
+            Measure::Large => Some(counted(of.acknowledged >= LARGE_BYTES)),
             Measure::Unfinished => Some(counted(of.scope == Scope::Part)),
         }
     }
@@ -162,7 +162,15 @@ mod tests {
     #[test]
     fn each_size_has_one_measure_of_its_time() {
         for bytes in [
-            1, 9_999, 10_000, 99_999, 100_000, 999_999, 1_000_000, 2_999_999, LARGE,
+            1,
+            9_999,
+            10_000,
+            99_999,
+            100_000,
+            999_999,
+            1_000_000,
+            2_999_999,
+            LARGE_BYTES,
         ] {
             // One for its size, one for whether it is large, and one for whether it is complete.
             assert_eq!(measures(Scope::Object, bytes).len(), 3, "{bytes}");
@@ -173,13 +181,13 @@ mod tests {
     #[test]
     fn a_connection_and_its_objects_share_the_measures() {
         assert_eq!(
-            measures(Scope::Carrier, LARGE),
+            measures(Scope::Carrier, LARGE_BYTES),
             [Measure::Resent, Measure::Rtt]
         );
         let sizes = [Measure::Throughput, Measure::Large, Measure::Unfinished];
-        assert_eq!(measures(Scope::Object, LARGE), sizes);
-        assert_eq!(measures(Scope::Part, LARGE), sizes);
-        assert_eq!(measures(Scope::Part, LARGE - 1), sizes[1..]);
+        assert_eq!(measures(Scope::Object, LARGE_BYTES), sizes);
+        assert_eq!(measures(Scope::Part, LARGE_BYTES), sizes);
+        assert_eq!(measures(Scope::Part, LARGE_BYTES - 1), sizes[1..]);
     }
 
     #[test]

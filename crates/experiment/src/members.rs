@@ -8,14 +8,14 @@ use crate::assignment::Unit;
 use crate::plan::Plan;
 use crate::prefix::Prefix;
 
-/// The most client networks in a study by route. Each takes a route, and all routes are checked every few seconds.
-const MOST_ROUTES: usize = 10_000;
+/// The maximum number of client networks in a study by route. Each takes a route that is checked every few seconds.
+const MAX_ROUTES: usize = 10_000;
 
 /// The networks that a plan names. The most specific network with an address counts, as in the kernel's program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Members {
     all: HashMap<Prefix, bool>,
-    /// Whether networks take part that the plan does not name.
+    /// True if networks take part that the plan does not name.
     is_open: bool,
 }
 
@@ -32,7 +32,7 @@ impl Members {
         }
     }
 
-    /// Whether a network takes part, if no part of it is named separately.
+    /// True if a network takes part, if no part of it is named separately.
     pub fn has(&self, network: Prefix) -> bool {
         let around = (0..=network.length()).rev();
         let mut named = around.filter_map(|length| {
@@ -63,11 +63,11 @@ impl Members {
         for (network, _) in self.all.iter().filter(|(_, takes_part)| **takes_part) {
             let length = if network.first().is_ipv4() { v4 } else { v6 };
             let mut parts = network.parts(length);
-            let first = parts.by_ref().take(MOST_ROUTES);
+            let first = parts.by_ref().take(MAX_ROUTES);
             found.extend(first.filter(|part| self.has(*part)));
-            if found.len() > MOST_ROUTES || parts.next().is_some() {
+            if found.len() > MAX_ROUTES || parts.next().is_some() {
                 let reason = format!(
-                    "has more than {MOST_ROUTES} client networks (/{v4}, /{v6}), each of which takes a route; give fewer, or larger \
+                    "has more than {MAX_ROUTES} client networks (/{v4}, /{v6}), each of which takes a route; give fewer, or larger \
                      ones by prefix_v4 and prefix_v6"
                 );
                 return Err(DocumentError::new("connections.prefix", reason));

@@ -8,9 +8,9 @@ use tables::statistics::Sorted;
 
 use crate::effect::Interval;
 
-/// The fewest units in each arm: three of 60 are below the 5th percentile. With fewer, the bootstrap has too few values
-/// around the percentile.
-const LEAST_UNITS: usize = 60;
+/// The minimum number of units in each arm: three of 60 are below the 5th percentile. With fewer, the bootstrap has too
+/// few values around the percentile.
+const MIN_UNITS: usize = 60;
 
 /// The number of bootstrap samples.
 const DRAWS: usize = 1000;
@@ -68,8 +68,8 @@ fn below(random: &mut Xoshiro256PlusPlus, end: usize) -> usize {
     ((u128::from(random.next_u64()) * end as u128) >> 64) as usize
 }
 
-/// The relative difference of the percentile `share` between an arm and the first one, with an interval at this `doubt`. A
-/// connection is given as its unit and a logarithm. `None` with too few units.
+/// The relative difference of the percentile `share` between an arm and the first one, with an interval at this
+/// `doubt`. A connection is given as its unit and a logarithm. `None` with too few units.
 pub fn percentile(
     first: &[(u64, f64)],
     this: &[(u64, f64)],
@@ -78,7 +78,7 @@ pub fn percentile(
     seed: u64,
 ) -> Option<(f64, Interval)> {
     let arms = [Arm::of(first), Arm::of(this)];
-    if arms.iter().any(|arm| arm.counts.len() < LEAST_UNITS) {
+    if arms.iter().any(|arm| arm.counts.len() < MIN_UNITS) {
         return None;
     }
     let once = |arm: &Arm| arm.percentile(share, &vec![1; arm.counts.len()]);
@@ -145,7 +145,7 @@ mod tests {
     fn of_the_fewest_units_the_truth_is_in_19_of_20_intervals() {
         let mut random = Draws(Xoshiro256PlusPlus::seed_from_u64(60));
         let mut arm = || {
-            (0..LEAST_UNITS as u64)
+            (0..MIN_UNITS as u64)
                 .map(|unit| (unit, random.normal()))
                 .collect::<Vec<_>>()
         };

@@ -1,4 +1,4 @@
-//! PLAN.toml: which connections take part, with which arms, how they are randomised, for how long, and when to stop early.
+//! PLAN.toml: the connections that take part, the arms, their randomisation, the duration, and reasons to stop early.
 
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
@@ -15,21 +15,21 @@ use crate::measure::Measure;
 use crate::ports::Ports;
 use crate::prefix::Prefix;
 
-/// The most arms, as many as the kernel's program looks through.
-pub const MOST_ARMS: usize = 8;
+/// The maximum number of arms, which is the bound of the loop in the kernel's program.
+pub const MAX_ARMS: usize = 8;
 
-/// The most port ranges of each side.
-pub const MOST_PORTS: usize = 8;
+/// The maximum number of port ranges of each side.
+pub const MAX_PORT_RANGES: usize = 8;
 
-/// The names of controllers in the kernel are shorter than this.
-pub const NAME: usize = 16;
+/// The length of a controller's name in the kernel in bytes, including a zero at the end.
+pub const CONTROLLER_NAME_BYTES: usize = 16;
 
-/// The most characters of an arm's name.
-const LONGEST_NAME: usize = 32;
+/// The maximum length of an arm's name in characters.
+const MAX_NAME_CHARS: usize = 32;
 
-/// The default washout is one part in this many of a slot. The other arm's queues are gone within seconds. Connections of
-/// the other arm that last longer must be short compared with the slot.
-const WASHOUT: u64 = 10;
+/// The default washout is one part in this many of a slot. The other arm's queues are gone within seconds. Connections
+/// of the other arm that last longer must be short compared with the slot.
+const WASHOUT_DIVISOR: u64 = 10;
 
 /// A randomised experiment.
 #[derive(Debug, Clone, Deserialize)]
@@ -44,15 +44,14 @@ pub struct Plan {
     pub connections: Connections,
     /// `unit`, `prefix_v4`, `prefix_v6`, `slot`: the unit of randomisation.
     pub unit: Unit,
-    /// `washout`: the time at the beginning of each slot that is not evaluated, because the other arm's queues are still
-    /// there.
+    /// `washout`: the time at the beginning of each slot that is not evaluated, while the other arm's queues are there.
     pub washout: Duration,
     /// `duration`: the duration of the study.
     pub duration: Duration,
     /// `seed`: determines the draws. Without it, they are random.
     pub seed: Option<String>,
     /// `address`: how much of the clients' addresses is kept.
-    pub address: Kept,
+    pub address: KeptAddress,
     /// `join`: whether a keyed hash of address and port is kept, so that access logs can be joined.
     pub join: bool,
     /// `[[arm]]`: the arms. The others are compared with the first.
@@ -61,7 +60,7 @@ pub struct Plan {
     pub guards: Vec<Guard>,
 }
 
-/// Which connections of the control group take part.
+/// The connections of the control group that take part.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(
     default,
@@ -127,9 +126,9 @@ impl Arm {
 }
 
 units::named! {
-    /// How much of the clients' addresses is kept in the data.
+    /// The part of the clients' addresses that the data keep.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-    pub enum Kept, "kind of address" {
+    pub enum KeptAddress, "kind of address" {
         /// The whole address.
         Full = "full",
         /// The network: 24 bits of IPv4, 48 bits of IPv6.
@@ -142,16 +141,16 @@ units::named! {
     }
 }
 
-units::as_text!(Kept);
+units::as_text!(KeptAddress);
 
 units::named! {
-    /// How connections get their arms.
+    /// The way in which connections get their arms.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
     enum Assign, "assignment" {
-        /// By a program on a control group.
+        /// A program on a control group assigns them.
         #[default]
         Cgroup = "cgroup",
-        /// By routes to client networks.
+        /// Routes to client networks assign them.
         Route = "route",
     }
 }
@@ -191,7 +190,7 @@ struct Said {
     duration: Duration,
     seed: Option<String>,
     #[serde(default)]
-    address: Kept,
+    address: KeptAddress,
     #[serde(default)]
     join: bool,
     arm: Vec<Arm>,
@@ -211,7 +210,7 @@ impl TryFrom<Said> for Plan {
             connections: said.connections,
             unit,
             washout: said.washout.unwrap_or(match unit {
-                Unit::Slot(length) => Duration::from_nanos(length.as_nanos() / WASHOUT),
+                Unit::Slot(length) => Duration::from_nanos(length.as_nanos() / WASHOUT_DIVISOR),
                 Unit::Connection | Unit::Prefix { .. } | Unit::PrefixInSlot { .. } => {
                     Duration::ZERO
                 }
@@ -288,9 +287,9 @@ impl Said {
             return Err(Wrong::new("connections", reason));
         }
         for (field, ports) in [("listen", listen), ("connect", connect)] {
-            if ports.len() > MOST_PORTS {
+            if ports.len() > MAX_PORT_RANGES {
                 let reason = format!(
-                    "{} ranges are too many; give {MOST_PORTS} or fewer",
+                    "{} ranges are too many; give {MAX_PORT_RANGES} or fewer",
                     ports.len()
                 );
                 return Err(Wrong::new(format!("connections.{field}"), reason));
@@ -353,8 +352,8 @@ impl Said {
     }
 
     fn check_arms(&self) -> Result<(), Wrong> {
-        if !(2..=MOST_ARMS).contains(&self.arm.len()) {
-            let reason = format!("give 2 to {MOST_ARMS} arms, not {}", self.arm.len());
+        if !(2..=MAX_ARMS).contains(&self.arm.len()) {
+            let reason = format!("give 2 to {MAX_ARMS} arms, not {}", self.arm.len());
             return Err(Wrong::new("arm", reason));
         }
         for (index, arm) in self.arm.iter().enumerate() {
@@ -363,7 +362,7 @@ impl Said {
             };
             let controller = arm.controller();
             if controller.is_empty()
-                || controller.len() >= NAME
+                || controller.len() >= CONTROLLER_NAME_BYTES
                 || controller.contains(|c: char| !c.is_ascii_graphic())
             {
                 return wrong(
@@ -379,7 +378,7 @@ impl Said {
                 return wrong(
                     "name",
                     format!(
-                        "\"{}\" cannot be an arm's name; give 1 to {LONGEST_NAME} letters, digits, - and _",
+                        "\"{}\" cannot be an arm's name; give 1 to {MAX_NAME_CHARS} letters, digits, - and _",
                         name.escape_debug()
                     ),
                 );
@@ -420,10 +419,10 @@ impl Said {
     }
 }
 
-/// Whether a name fits into tables and options.
+/// True if a name fits into tables and options.
 fn is_name(name: &str) -> bool {
     let is_fine = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_');
-    (1..=LONGEST_NAME).contains(&name.chars().count()) && name.chars().all(is_fine)
+    (1..=MAX_NAME_CHARS).contains(&name.chars().count()) && name.chars().all(is_fine)
 }
 
 impl Plan {
@@ -471,12 +470,12 @@ impl Plan {
         Key::of_seed(self.seed.as_deref().unwrap_or(chance))
     }
 
-    /// Whether connections can be joined to access logs. The whole address or its hash identifies them as well.
+    /// True if connections can be joined to access logs. The whole address or its hash identifies them as well.
     pub fn keeps_ends(&self) -> bool {
-        self.join || matches!(self.address, Kept::Full | Kept::Hashed)
+        self.join || matches!(self.address, KeptAddress::Full | KeptAddress::Hashed)
     }
 
-    /// Whether a connection that was set up at this time, since 1970, is evaluated. It is not in the washout of its slot.
+    /// True if a connection that was set up at this time, since 1970, is evaluated: it is not in its slot's washout.
     pub fn is_evaluated(&self, set_up: Duration) -> bool {
         match self.unit {
             Unit::Slot(slot) => {

@@ -14,34 +14,34 @@ use units::{Duration, Ratio};
 
 use crate::assignment::{Key, Shares, Unit};
 use crate::interface::{self, Interface};
-use crate::plan::{MOST_ARMS, MOST_PORTS, NAME};
+use crate::plan::{CONTROLLER_NAME_BYTES, MAX_ARMS, MAX_PORT_RANGES};
 use crate::ports::Ports;
 use crate::prefix::Prefix;
 
-/// The most rules, as many as the kernel's program looks through.
-pub const MOST_RULES: usize = 32;
+/// The maximum number of rules, which is the bound of the loop in the kernel's program.
+pub const MAX_RULES: usize = 32;
 
-/// The most networks in all rules together. The full routing table of the Internet has some 1.3 million. The kernel's table
-/// takes up to 200 bytes for each.
-pub const MOST_NETWORKS: usize = 2_000_000;
+/// The maximum number of networks in all rules together. The full routing table of the Internet has some 1.3 million.
+/// The kernel's table takes up to 200 bytes for each.
+pub const MAX_NETWORKS: usize = 2_000_000;
 
 /// The bits of a client network.
 const V4: u8 = 24;
 const V6: u8 = 48;
 
-/// Neighbours explore together for one turn, then other networks do. So each network has its turn, and many networks test a
-/// rule even if a policy has few.
+/// Neighbours explore together for one turn, then other networks do. So each network has its turn, and many networks
+/// test a rule even if a policy has few.
 const UNIT: Unit = Unit::PrefixInSlot {
     v4: V4,
     v6: V6,
     slot: TURN,
 };
 
-/// The length of a turn. It is long compared with most connections, so that neighbours seldom have different controllers.
-/// It is short compared with the time in which a stale rule is to be found.
+/// The length of a turn. It is long compared with most connections, so that neighbours seldom have different
+/// controllers. It is short compared with the time in which a stale rule is to be found.
 pub const TURN: Duration = Duration::from_secs(600);
 
-/// Which connections of a control group get which controller.
+/// A policy: rules that assign controllers to the connections of a control group.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(try_from = "Said")]
 pub struct Policy {
@@ -101,10 +101,10 @@ pub struct Rule {
     /// `evidence`: the reason, for people: a report, a date.
     #[serde(default)]
     pub evidence: String,
-    /// `expect`: the expected advantage of its controller over the others. The rule is stale if less than half of it is
-    /// left.
+    /// `expect`: the expected advantage of its controller over the others. With less than half of it, the rule is
+    /// stale.
     pub expect: Option<Ratio>,
-    /// `explore`: the share of its client networks that explore, instead of the policy's. With 0, the rule does not explore.
+    /// `explore`: the share of its client networks that explore, instead of the policy's. With 0, none does.
     #[serde(default, deserialize_with = "some_share")]
     pub explore: Option<Ratio>,
 }
@@ -140,8 +140,8 @@ impl TryFrom<Said> for Policy {
                 "is missing; give the directory of a control group, such as system.slice/nginx.service",
             ));
         }
-        if said.rule.is_empty() || said.rule.len() > MOST_RULES {
-            let reason = format!("{} rules; give 1 to {MOST_RULES}", said.rule.len());
+        if said.rule.is_empty() || said.rule.len() > MAX_RULES {
+            let reason = format!("{} rules; give 1 to {MAX_RULES}", said.rule.len());
             return Err(Wrong::new("rule", reason));
         }
         for (index, rule) in said.rule.iter().enumerate() {
@@ -158,8 +158,8 @@ impl TryFrom<Said> for Policy {
             text: String::new(),
             file: None,
         };
-        if policy.controllers().len() > MOST_ARMS {
-            let reason = format!("name more than {MOST_ARMS} controllers; give fewer");
+        if policy.controllers().len() > MAX_ARMS {
+            let reason = format!("name more than {MAX_ARMS} controllers; give fewer");
             return Err(Wrong::new("rule", reason));
         }
         Ok(policy)
@@ -192,10 +192,10 @@ impl Rule {
             return Err(("listen", reason.to_owned()));
         }
         for (field, ports) in [("listen", &self.listen), ("connect", &self.connect)] {
-            if ports.len() > MOST_PORTS {
+            if ports.len() > MAX_PORT_RANGES {
                 return Err((
                     field,
-                    format!("{} ranges; give {MOST_PORTS} or fewer", ports.len()),
+                    format!("{} ranges; give {MAX_PORT_RANGES} or fewer", ports.len()),
                 ));
             }
         }
@@ -218,7 +218,10 @@ impl Rule {
             return Err(("resent_below", reason));
         }
         let name = self.controller();
-        if name.is_empty() || name.len() >= NAME || name.contains(|c: char| !c.is_ascii_graphic()) {
+        if name.is_empty()
+            || name.len() >= CONTROLLER_NAME_BYTES
+            || name.contains(|c: char| !c.is_ascii_graphic())
+        {
             let reason = format!(
                 "\"{}\" cannot be the name of a kernel's controller",
                 name.escape_debug()
@@ -235,12 +238,12 @@ impl Rule {
             .unwrap_or(&self.controller)
     }
 
-    /// Whether it holds in any network.
+    /// True if it holds in any network.
     pub fn is_everywhere(&self) -> bool {
         self.prefix.is_empty() && self.prefix_file.is_none() && self.systems.is_empty()
     }
 
-    /// Whether its networks are all private. Within a site or between sites, there is nothing to explore.
+    /// True if its networks are all private. Within a site or between sites, there is nothing to explore.
     fn is_inside(&self) -> bool {
         let is_elsewhere = self.prefix_file.is_some() || !self.systems.is_empty();
         !is_elsewhere && !self.prefix.is_empty() && self.prefix.iter().all(Prefix::is_private)
@@ -267,12 +270,12 @@ impl Rule {
         rtt >= self.rtt_from && self.rtt_below.is_none_or(|below| rtt < below)
     }
 
-    /// Whether the RTT of the handshake decides if the rule matches.
+    /// True if the RTT of the handshake decides if the rule matches.
     pub fn is_of_rtt(&self) -> bool {
         !self.rtt_from.is_zero() || self.rtt_below.is_some()
     }
 
-    /// Whether what the client network resent decides if the rule matches.
+    /// True if what the client network resent decides if the rule matches.
     pub fn is_of_resent(&self) -> bool {
         self.resent_from != Ratio::ZERO || self.resent_below.is_some()
     }
@@ -285,12 +288,12 @@ impl Rule {
     }
 }
 
-/// The properties of a connection that rules look at.
+/// The properties of a connection that rules test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Connection {
     /// The address of the other side.
     pub client: IpAddr,
-    /// Whether the connection was accepted.
+    /// True if the connection was accepted.
     pub is_incoming: bool,
     /// This side's port if the connection was accepted, otherwise the other side's.
     pub port: u16,
@@ -300,7 +303,7 @@ pub struct Connection {
     pub interface: Option<Interface>,
     /// The share of packets that the connections of its client network resent, if it is known.
     pub resent: Option<Ratio>,
-    /// When the connection was set up, since 1970. The exploring networks change with every [`TURN`].
+    /// The time when the connection was set up, since 1970. The exploring networks change with every [`TURN`].
     pub at: Duration,
 }
 
@@ -311,7 +314,7 @@ pub struct Decision<'p> {
     pub rule: &'p Rule,
     /// The controller.
     pub controller: &'p str,
-    /// Whether the controller is another one than the rule's, in order to explore.
+    /// True if the controller is another one than the rule's, in order to explore.
     pub is_exploring: bool,
 }
 
@@ -329,8 +332,8 @@ impl Policy {
         })
     }
 
-    /// The control group in a policy's text, even if the rest of the text is invalid. `None` if the text has no rules, as
-    /// that of a study's plan.
+    /// The control group in a policy's text, even if the rest of the text is invalid. `None` if the text has no rules,
+    /// as that of a study's plan.
     pub fn group_in(text: &str) -> Option<PathBuf> {
         #[derive(Deserialize)]
         struct Group {
@@ -398,11 +401,11 @@ impl Policy {
     /// Checks that the kernel can hold this many networks.
     fn count(&self) -> Result<(), DocumentError> {
         let count: usize = self.rules.iter().map(|rule| rule.prefix.len()).sum();
-        if count <= MOST_NETWORKS {
+        if count <= MAX_NETWORKS {
             return Ok(());
         }
         let reason = format!(
-            "name {count} networks altogether; give {MOST_NETWORKS} or fewer, such as larger networks in place of their parts"
+            "name {count} networks altogether; give {MAX_NETWORKS} or fewer, such as larger networks in place of their parts"
         );
         Err(DocumentError::new("rule", reason))
     }
@@ -412,8 +415,8 @@ impl Policy {
         self.rules.iter().map(Rule::controller).collect()
     }
 
-    /// The share of a rule's client networks that explore. Without a share of its own, it is none for private networks, and
-    /// the policy's for others.
+    /// The share of a rule's client networks that explore. Without a share of its own, it is none for private networks,
+    /// and the policy's for others.
     pub fn explored(&self, rule: &Rule) -> Ratio {
         let other = if rule.is_inside() {
             Ratio::ZERO
@@ -423,7 +426,7 @@ impl Policy {
         rule.explore.unwrap_or(other)
     }
 
-    /// Whether any network explores. With a single controller, none does.
+    /// True if any network explores. With a single controller, none does.
     pub fn has_explorers(&self) -> bool {
         let mut rules = self.rules.iter();
         self.controllers().len() > 1 && rules.any(|rule| self.explored(rule).numerator() > 0)
@@ -458,8 +461,8 @@ impl Policy {
         (names, Shares::of(&parts))
     }
 
-    /// Each network that a rule names, in order, with a bit for each rule that holds there. Also the bits of the rules that
-    /// hold everywhere. Lookups use the most specific network, so a network has the bits of those around it.
+    /// Each network that a rule names, in order, with a bit for each rule that holds there. Also the bits of the rules
+    /// that hold everywhere. Lookups use the most specific network, so a network has the bits of those around it.
     pub fn networks(&self) -> (Vec<(Prefix, u64)>, u64) {
         let mut everywhere = 0;
         let count = self.rules.iter().map(|rule| rule.prefix.len()).sum();
@@ -491,7 +494,7 @@ impl Policy {
         (all, everywhere)
     }
 
-    /// Whether a rule is for connections with this port.
+    /// True if a rule is for connections with this port.
     pub fn has_port(&self, of: &Connection) -> bool {
         self.rules.iter().any(|rule| rule.has_port(of))
     }

@@ -14,7 +14,7 @@ impl Ports {
         (*self.0.start(), *self.0.end())
     }
 
-    /// Whether the port is in the range.
+    /// True if the port is in the range.
     pub fn has(&self, port: u16) -> bool {
         self.0.contains(&port)
     }

@@ -17,7 +17,7 @@ impl Prefix {
         Prefix(IpNet::new(address, length).map_or(whole, |network| network.trunc()))
     }
 
-    /// Whether the network contains the address.
+    /// True if the network contains the address.
     pub fn has(&self, address: IpAddr) -> bool {
         self.0.contains(&address)
     }
@@ -37,7 +37,7 @@ impl Prefix {
         self.0.broadcast()
     }
 
-    /// Whether all of its addresses are private (RFC 1918, RFC 4193), link-local or of the host itself.
+    /// True if all of its addresses are private (RFC 1918, RFC 4193), link-local or of the host itself.
     pub fn is_private(&self) -> bool {
         let is_private = |address: IpAddr| match address {
             IpAddr::V4(of) => of.is_private() || of.is_link_local() || of.is_loopback(),

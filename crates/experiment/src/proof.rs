@@ -9,7 +9,7 @@ use crate::percentile::percentile;
 use crate::simulated::Model;
 use crate::tally::Tally;
 
-/// How often something happened in many studies.
+/// The number of studies in which something happened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct Count {
     /// The number of studies in which it happened.
@@ -75,9 +75,9 @@ pub fn coverage(model: &Model, seeds: impl Iterator<Item = u64>) -> Coverage {
 /// The intervals of throughput over all networks, within strata and without.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
 pub struct Stratified {
-    /// How often the interval within strata contains the truth.
+    /// The studies whose interval within strata contains the truth.
     pub within: Count,
-    /// How often the interval without strata contains it.
+    /// The studies whose interval without strata contains it.
     pub without: Count,
     /// The mean ratio of the upper end to the lower end of the interval within strata, each as one more than a change.
     pub width_within: f64,
@@ -111,12 +111,12 @@ pub fn stratified(model: &Model, seeds: impl Iterator<Item = u64>) -> Stratified
     all
 }
 
-/// How often at least one of many looks at a growing study excludes the true effect.
+/// The studies in which at least one of many looks at a growing study excludes the true effect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct Peeking {
-    /// With the interval for a single look.
+    /// The studies by the interval for a single look.
     pub once: Count,
-    /// With the anytime-valid interval.
+    /// The studies by the anytime-valid interval.
     pub always: Count,
 }
 

@@ -1,30 +1,29 @@
 //! Simulated studies whose truth is known, for the proof of the statistics.
 //!
 //! The model has the properties that make careless intervals wrong. Units have a few connections or hundreds (Pareto).
-//! Networks differ more than controllers do, and neighbours are alike. Sizes and stalls have heavy tails, and congestion
-//! lasts from one slot to the next. No parameter was fitted to data.
+//! Networks differ more than controllers do, and neighbours are alike. Sizes and stalls have heavy tails, and
+//! congestion lasts from one slot to the next. No parameter was fitted to data.
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use units::Duration;
 
 use crate::assignment::{Key, Shares};
-use crate::measure::LARGE;
+use crate::measure::LARGE_BYTES;
 use crate::observation::{Observation, Scope};
 
 /// The base RTT of a median network, in seconds.
-const RTT: f64 = 0.04;
+const MEDIAN_RTT_S: f64 = 0.04;
 
 /// The median throughput, in bytes per second.
-const RATE: f64 = 2.5e6;
+const MEDIAN_BYTES_PER_S: f64 = 2.5e6;
 
-/// The payload of a packet.
-const PACKET: f64 = 1448.0;
+/// The payload of a packet, in bytes.
+const PACKET_BYTES: f64 = 1448.0;
 
-/// The initial window.
-const INITIAL: f64 = 10.0 * PACKET;
+const INITIAL_WINDOW_BYTES: f64 = 10.0 * PACKET_BYTES;
 
-/// What is randomised, and the number of units.
+/// The kind and the number of randomised units.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Units {
     /// Connections, each from a network of its own.
@@ -59,8 +58,8 @@ pub struct Kind {
     pub effect: f64,
 }
 
-/// Three networks that differ far more than the arms do. With an effect of 8 %, one is not helped, another one carries a sixth of
-/// that share more, and the slow one carries five times more.
+/// Three networks that differ far more than the arms do. With an effect of 8 %, one is not helped, another one carries
+/// a sixth of that share more, and the slow one carries five times more.
 pub const NETWORKS: [Kind; 3] = [
     Kind {
         system: 64501,
@@ -163,13 +162,13 @@ impl Model {
         }
     }
 
-    /// The true effect on the throughput of large objects in this study: the mean of the networks' effects, in logarithms, weighted
-    /// by their shares of such objects.
+    /// The true effect on the throughput of large objects in this study: the mean of the networks' effects, in
+    /// logarithms, weighted by their shares of such objects.
     pub fn truth(&self, study: &[Observation]) -> f64 {
         if self.networks.is_empty() {
             return self.effect;
         }
-        let large = || study.iter().filter(|of| of.acknowledged >= LARGE);
+        let large = || study.iter().filter(|of| of.acknowledged >= LARGE_BYTES);
         let each = large().filter_map(|of| {
             let name = of.groups.first()?;
             let kind = self.networks.iter().find(|kind| *name == kind.group())?;
@@ -184,8 +183,8 @@ impl Model {
     }
 
     /// One slot of a policy. The given share of units explores and gets the second arm. Units keep their properties and
-    /// their number of connections from slot to slot. Each slot has its own connections and its own explorers. The effect
-    /// is the same for each unit.
+    /// their number of connections from slot to slot. Each slot has its own connections and its own explorers. The
+    /// effect is the same for each unit.
     pub fn explored(&self, seed: u64, slot: u64, explore: f64) -> Vec<Observation> {
         let [seed_of_slot, _] = Key::of_seed(&format!("slot {slot} of {seed}")).words();
         let draws = Draws(Xoshiro256PlusPlus::seed_from_u64(seed_of_slot));
@@ -193,8 +192,7 @@ impl Model {
         self.drawn(seed, Some((slot, shares, draws)))
     }
 
-    /// The units follow from the seed. Their connections follow from the same seed, or from the slot's, which also draws
-    /// arms anew.
+    /// The seed decides the units, and their connections unless a slot has a seed, which also draws arms anew.
     fn drawn(&self, seed: u64, mut slot: Option<(u64, Shares, Draws)>) -> Vec<Observation> {
         let mut draws = Draws(Xoshiro256PlusPlus::seed_from_u64(seed));
         let key = Key::of_seed(&format!("simulated {seed}"));
@@ -266,8 +264,8 @@ impl Model {
         Network {
             unit,
             arm,
-            rate: RATE * (between * draws.normal() - shared + helped).exp(),
-            rtt: RTT * (0.6 * draws.normal()).exp(),
+            rate: MEDIAN_BYTES_PER_S * (between * draws.normal() - shared + helped).exp(),
+            rtt: MEDIAN_RTT_S * (0.6 * draws.normal()).exp(),
             loss: (0.002 * (1.2 * draws.normal()).exp()).min(0.3),
             groups: Vec::new(),
         }
@@ -289,15 +287,15 @@ impl Model {
             rate /= draws.pareto(1.5).min(50.0);
         }
         let size = draws.size();
-        // Slow start takes rounds, and the rest of a small object takes its size over the rate. Large objects depend only
-        // on the rate, which is the truth to be found.
-        let rounds = (1.0 + size / INITIAL).log2().ceil();
+        // Slow start takes rounds, and the rest of a small object takes its size over the rate. Large objects depend
+        // only on the rate, which is the truth to be found.
+        let rounds = (1.0 + size / INITIAL_WINDOW_BYTES).log2().ceil();
         let busy = if size < 3e6 {
             rounds * network.rtt + size / rate
         } else {
             size / rate
         };
-        let packets = (size / PACKET).ceil();
+        let packets = (size / PACKET_BYTES).ceil();
         let resent = (packets * network.loss * (0.5 * draws.normal()).exp()).min(packets);
         Observation {
             scope: Scope::Connection,

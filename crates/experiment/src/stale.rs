@@ -1,34 +1,34 @@
 //! Checks whether the rules of a policy still hold, by the client networks that explore other controllers.
 //!
-//! The objects of a rule over 3 MB are collected in windows. A connection whose objects are unknown counts as one object. A
-//! rule is in doubt if its own controller's advantage is certainly below half of what was expected. If nothing was
-//! expected, a rule is in doubt if another controller is certainly better. "Certainly" refers to the anytime-valid
-//! interval, so one may look as soon as there are enough explorers. New windows begin at regular distances, beside the
-//! present ones. So old data do not hide a change for long. A doubt ends all windows, and new ones begin. If these doubt
-//! the rule for the same controller again, the rule is stale.
+//! The objects of a rule over 3 MB are collected in windows. A connection whose objects are unknown counts as one
+//! object. A rule is in doubt if its own controller's advantage is certainly below half of what was expected. If
+//! nothing was expected, a rule is in doubt if another controller is certainly better. "Certainly" refers to the
+//! anytime-valid interval, so one may look as soon as there are enough explorers. New windows begin at regular
+//! distances, beside the present ones. So old data do not hide a change for long. A doubt ends all windows, and new
+//! ones begin. If these doubt the rule for the same controller again, the rule is stale.
 
 use std::collections::VecDeque;
 
 use units::Ratio;
 
 use crate::effect::Effect;
-use crate::measure::{LARGE, Measure};
+use crate::measure::{LARGE_BYTES, Measure};
 use crate::observation::Observation;
 use crate::tally::Tally;
 
-/// The number of further objects over 3 MB with another controller after which a look is taken.
-pub const EXPLORERS: u64 = 100;
+/// The number of further objects over 3 MB with another controller until the next check.
+pub const OBJECTS_PER_CHECK: u64 = 100;
 
-/// The number of objects over 3 MB of a rule after which another window begins.
-pub const EVERY: u64 = 25_000;
+/// The number of objects over 3 MB of a rule until the next window begins.
+pub const OBJECTS_PER_WINDOW: u64 = 25_000;
 
-/// A window without a doubt ends after this many objects, because old data say little about the present.
-pub const MOST: u64 = 100_000;
+/// The maximum number of objects of a window without a doubt, because old data say little about the present.
+pub const MAX_WINDOW_OBJECTS: u64 = 100_000;
 
-/// Smaller objects are not collected, in bytes.
-pub const LEAST: u64 = LARGE;
+/// The minimum size of a collected object in bytes.
+pub const MIN_OBJECT_BYTES: u64 = LARGE_BYTES;
 
-/// What a rule was made for.
+/// The evidence that a rule was made from.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Made {
     /// The number of its controllers, its own first.
@@ -125,7 +125,7 @@ impl Watched {
         let sample = Measure::Throughput.sample(of)?;
         let count = self.counts.get_mut(of.arm)?;
         *count += 1;
-        let is_worth_it = of.arm > 0 && *count % EXPLORERS == 0;
+        let is_worth_it = of.arm > 0 && *count % OBJECTS_PER_CHECK == 0;
         for window in &mut self.windows {
             window.tally.add(of.arm, of.unit, sample);
             window.objects += 1;
@@ -135,12 +135,20 @@ impl Watched {
             self.windows = VecDeque::from([Window::new(self.made.arms)]);
             return (before == Some(arm)).then_some((arm, effect));
         }
-        if self.windows.front().is_some_and(|one| one.objects >= MOST) {
+        if self
+            .windows
+            .front()
+            .is_some_and(|one| one.objects >= MAX_WINDOW_OBJECTS)
+        {
             self.windows.pop_front();
             // The window that ended had begun with the doubt, or later.
             self.doubt = None;
         }
-        if self.windows.back().is_none_or(|one| one.objects >= EVERY) {
+        if self
+            .windows
+            .back()
+            .is_none_or(|one| one.objects >= OBJECTS_PER_WINDOW)
+        {
             self.windows.push_back(Window::new(self.made.arms));
         }
         None
@@ -178,7 +186,7 @@ mod tests {
     use crate::simulated::{Model, Units};
 
     /// The limit that the documentation promises, in connections over 3 MB. Each connection here is one object.
-    const WITHIN: u64 = 100_000;
+    const MAX_STALE_CONNECTIONS: u64 = 100_000;
 
     /// The share of client networks that explore in each slot. A network has 1 to 300 connections in a slot.
     const EXPLORE: f64 = 0.02;
@@ -205,8 +213,8 @@ mod tests {
             }
         }
 
-        /// The number of connections over 3 MB from the change until the rule is stale; negative before the change. `None`
-        /// if it is not stale within `limit` connections after the change.
+        /// The number of connections over 3 MB from the change until the rule is stale; negative before the change.
+        /// `None` if it is not stale within `limit` connections after the change.
         fn taken_back(&self, seed: u64, limit: u64) -> Option<i64> {
             let (first, before) = self.first;
             let expect = self.expect;
@@ -243,7 +251,7 @@ mod tests {
 
     #[test]
     fn a_rule_that_holds_stays() {
-        for (networks, limit) in [(1500, 300_000), (20_000, WITHIN)] {
+        for (networks, limit) in [(1500, 300_000), (20_000, MAX_STALE_CONNECTIONS)] {
             // The other controller is as much worse as the rule says.
             let holds = Case::constant(networks, 1.0 / 1.5 - 1.0, 0.5);
             assert_eq!(holds.all(0..4, limit), (0, 0));
@@ -257,7 +265,8 @@ mod tests {
     fn a_rule_whose_reason_is_gone_is_taken_back_within_so_many_connections() {
         // The rule expects twice the throughput, and the other controller is as good.
         for networks in [1500, 20_000] {
-            let (taken, most) = Case::constant(networks, 0.0, 1.0).all(100..108, WITHIN);
+            let (taken, most) =
+                Case::constant(networks, 0.0, 1.0).all(100..108, MAX_STALE_CONNECTIONS);
             assert_eq!(taken, 8, "{networks}: {most}");
         }
     }
@@ -270,7 +279,7 @@ mod tests {
                 explore: EXPLORE / 4.0,
                 ..Case::constant(networks, 0.0, 1.0)
             };
-            let (taken, most) = few.all(400..408, 3 * WITHIN);
+            let (taken, most) = few.all(400..408, 3 * MAX_STALE_CONNECTIONS);
             assert_eq!(taken, 8, "{networks}: {most}");
             println!("{networks}: {most}");
         }
@@ -286,7 +295,7 @@ mod tests {
                     first: (-0.5, before),
                     ..Case::constant(4000, 0.0, 1.0)
                 };
-                let after = goes.taken_back(seed, WITHIN);
+                let after = goes.taken_back(seed, MAX_STALE_CONNECTIONS);
                 assert!(after.is_some_and(|after| after > 0), "{before}: {after:?}");
             }
         }
@@ -296,7 +305,8 @@ mod tests {
     fn a_rule_that_has_become_wrong_is_taken_back_within_so_many_connections() {
         // The other controller is faster by half.
         for networks in [1500, 20_000] {
-            let (taken, most) = Case::constant(networks, 0.5, 0.0).all(200..208, WITHIN);
+            let (taken, most) =
+                Case::constant(networks, 0.5, 0.0).all(200..208, MAX_STALE_CONNECTIONS);
             assert_eq!(taken, 8, "{networks}: {most}");
         }
     }
@@ -343,8 +353,7 @@ mod tests {
     }
 
     impl Stream {
-        /// Adds this many connections. Explorers' throughput is `by` times the others'. Returns whether one of them made
-        /// the rule stale.
+        /// Adds this many connections. Explorers' throughput is `by` times the others'. True if the rule becomes stale.
         fn go(&mut self, connections: u64, by: u64) -> bool {
             (0..connections).any(|_| {
                 self.number += 1;
@@ -395,7 +404,7 @@ mod tests {
     fn a_doubt_is_forgotten_when_a_window_ends_without_another() {
         let mut stream = stream();
         assert!(!stream.go(1000, 2));
-        assert!(!stream.go(MOST - 1, 1) && stream.rule().doubt == Some(1));
+        assert!(!stream.go(MAX_WINDOW_OBJECTS - 1, 1) && stream.rule().doubt == Some(1));
         assert!(!stream.go(1, 1) && stream.rule().doubt.is_none());
         // The next doubt is a first one.
         while stream.rule().doubt.is_none() {

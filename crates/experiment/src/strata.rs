@@ -2,20 +2,20 @@
 //! difference between controllers.
 //!
 //! A group is known before a client's unit gets its arm: its network, its operator, its region, the RTT of its first
-//! handshake. So the groups are the same with each arm, and each stratum is an experiment of its own. What is known only
-//! afterwards, such as losses, is an effect of the arm. A comparison within classes of it would be biased, however large
-//! the study is (Rosenbaum, 1984), so no stratum is made of it.
+//! handshake. So the groups are the same with each arm, and each stratum is an experiment of its own. What is known
+//! only afterwards, such as losses, is an effect of the arm. A comparison within classes of it would be biased, however
+//! large the study is (Rosenbaum, 1984), so no stratum is made of it.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// The cell of observations without groups.
 pub(crate) const NO_CELL: u32 = 0;
 
-/// The fewest units in each arm for an interval. With fewer, the distribution of their means is uncertain.
-pub const LEAST_UNITS: usize = 20;
+/// The minimum number of units in each arm for an interval. With fewer, the distribution of their means is uncertain.
+pub const MIN_UNITS: usize = 20;
 
-/// The most cells. A client whose combination of groups would be one more counts as one without groups.
-const MOST_CELLS: usize = 4096;
+/// The maximum number of cells. A client whose combination of groups would be one more counts as one without groups.
+const MAX_CELLS: usize = 4096;
 
 /// The combinations of groups that observations have, from the smallest group to the largest.
 #[derive(Debug, Clone)]
@@ -42,7 +42,7 @@ impl Cells {
         if let Some(known) = self.numbers.get(groups) {
             return *known;
         }
-        if self.groups.len() >= MOST_CELLS {
+        if self.groups.len() >= MAX_CELLS {
             return NO_CELL;
         }
         let number = self.groups.len() as u32;
@@ -57,9 +57,9 @@ impl Cells {
 
     /// The strata for the comparison of two arms in a measure, given the cells of each unit of both arms.
     ///
-    /// Each cell belongs to the smallest of its groups that has [`LEAST_UNITS`] units of both arms, without the units that
-    /// already belong to a smaller group. The cells without such a group are one stratum. If this one is too small, it
-    /// joins the smallest of the others. So the numbers of units decide, and no result.
+    /// Each cell belongs to the smallest of its groups that has [`MIN_UNITS`] units of both arms, without the units
+    /// that already belong to a smaller group. The cells without such a group are one stratum. If this one is too
+    /// small, it joins the smallest of the others. So the numbers of units decide, and no result.
     pub(crate) fn strata(&self, arms: [impl Iterator<Item = (u32, u32)> + Clone; 2]) -> Strata {
         let mut of = vec![None; self.groups.len()];
         let mut sizes = Vec::new();
@@ -74,7 +74,7 @@ impl Cells {
             let mut numbers = BTreeMap::new();
             for (group, count) in &counts[0] {
                 let both = [*count, counts[1].get(group).copied().unwrap_or(0)];
-                if both.iter().all(|count| *count >= LEAST_UNITS) {
+                if both.iter().all(|count| *count >= MIN_UNITS) {
                     numbers.insert(*group, sizes.len());
                     sizes.push(both.iter().sum::<usize>());
                 }
@@ -93,7 +93,7 @@ impl Cells {
                 .then_some(0)
         };
         let rest = arms.map(|cells| units(cells, rest).get(&0).copied().unwrap_or(0));
-        let is_small = rest.iter().any(|units| *units < LEAST_UNITS);
+        let is_small = rest.iter().any(|units| *units < MIN_UNITS);
         let smallest = (0..sizes.len()).min_by_key(|stratum| sizes[*stratum]);
         let place = match smallest {
             Some(smallest) if is_small => smallest,
@@ -138,7 +138,7 @@ pub(crate) struct Strata {
 }
 
 impl Strata {
-    /// One stratum with everything.
+    /// A single stratum.
     pub const ONE: Strata = Strata {
         of: Vec::new(),
         count: 1,

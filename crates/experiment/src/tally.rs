@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use crate::measure::Sample;
 use crate::strata::{NO_CELL, Strata};
 
-/// Units are identified by this many lower bits of their draw; the upper bits decide the arm. Units with the same bits are
-/// taken for one larger unit of their arm, which keeps intervals valid.
-const BITS: u32 = 16;
+/// Units are identified by this many lower bits of their draw; the upper bits decide the arm. Units with the same bits
+/// are taken for one larger unit of their arm, which keeps intervals valid.
+const UNIT_BITS: u32 = 16;
 
-/// The most sums of an arm. A unit may be in several cells. As soon as an arm would have more, no arm has cells any more: if only
-/// the full arm lost them, the arm would decide the stratum.
-const MOST_SUMS: usize = 1 << 17;
+/// The maximum number of sums of an arm. A unit may be in several cells. As soon as an arm would have more, no arm has
+/// cells any more: if only the full arm lost them, the arm would decide the stratum.
+const MAX_SUMS: usize = 1 << 17;
 
 /// The sums of one unit.
 #[derive(Debug, Clone, Copy, Default)]
@@ -45,8 +45,8 @@ pub struct Level {
     pub error: f64,
     /// The number of units.
     pub units: usize,
-    /// The effective number of units: the number of equal units with the same information. It is lower if some units are
-    /// much larger than others.
+    /// The effective number of units: the number of equal units with the same information. It is lower if some units
+    /// are much larger than others.
     pub effective: f64,
     /// The number of connections.
     pub connections: u64,
@@ -57,7 +57,7 @@ pub struct Level {
 }
 
 impl Tally {
-    /// No samples yet, for this many arms.
+    /// An empty tally for this many arms.
     pub fn new(arms: usize) -> Tally {
         Tally {
             arms: vec![BTreeMap::new(); arms],
@@ -73,11 +73,11 @@ impl Tally {
     /// Adds a sample of a cell.
     #[expect(clippy::cast_possible_truncation, reason = "the lower bits")]
     pub(crate) fn add_in(&mut self, arm: usize, unit: u64, cell: u32, sample: Sample) {
-        let unit = unit as u32 & ((1 << BITS) - 1);
+        let unit = unit as u32 & ((1 << UNIT_BITS) - 1);
         let Some(sums) = self.arms.get(arm) else {
             return;
         };
-        if !self.is_full && sums.len() >= MOST_SUMS && !sums.contains_key(&(unit, cell)) {
+        if !self.is_full && sums.len() >= MAX_SUMS && !sums.contains_key(&(unit, cell)) {
             self.drop_cells();
         }
         let cell = if self.is_full { NO_CELL } else { cell };
@@ -98,7 +98,7 @@ impl Tally {
         }
     }
 
-    /// Whether there were too many sums for cells, so that all is in one stratum.
+    /// True if there were too many sums for cells, so that all is in one stratum.
     pub(crate) fn is_full(&self) -> bool {
         self.is_full
     }
@@ -134,8 +134,8 @@ impl Tally {
         sums.level(&whole)
     }
 
-    /// The statistics of two arms, as if both had the strata's shares of both together. `None` if an arm has no sample in a
-    /// stratum, or fewer than two units in it.
+    /// The statistics of two arms, as if both had the strata's shares of both together. `None` if an arm has no sample
+    /// in a stratum, or fewer than two units in it.
     pub(crate) fn levels(&self, arms: [usize; 2], strata: &Strata) -> Option<[Level; 2]> {
         let sums = arms.map(|arm| Sums::of(self.sums(arm, strata), strata.count()));
         let weight = |stratum: usize| sums.iter().map(|arm| arm.strata[stratum].weight).sum();
@@ -185,13 +185,13 @@ impl Sums {
         }
     }
 
-    /// The statistics with these shares of the strata: the mean is the mean of the strata's means, weighted by the shares
-    /// (post-stratification, or direct standardisation). The shares count as known.
+    /// The statistics with these shares of the strata: the mean is the mean of the strata's means, weighted by the
+    /// shares (post-stratification, or direct standardisation). The shares count as known.
     ///
     /// The error is the jackknife over independent clusters, which leaves out each unit in turn (the "CR3" of Bell and
-    /// McCaffrey, 2002, for a mean). So it is not too small if one unit has most of an arm. Such a unit draws the mean to
-    /// itself, and its residual from the overall mean is almost zero. A unit that is in several strata, as a slot may be,
-    /// is one cluster in all of them.
+    /// McCaffrey, 2002, for a mean). So it is not too small if one unit has most of an arm. Such a unit draws the mean
+    /// to itself, and its residual from the overall mean is almost zero. A unit that is in several strata, as a slot
+    /// may be, is one cluster in all of them.
     fn level(&self, shares: &[f64]) -> Option<Level> {
         if self
             .strata
@@ -246,8 +246,8 @@ impl Sums {
     }
 }
 
-/// The effective number of units of several strata, each with its part of the variance and the sum of the squares of its
-/// units' shares: one more than the degrees of freedom of the sum (Satterthwaite).
+/// The effective number of units of several strata, each with its part of the variance and the sum of the squares of
+/// its units' shares: one more than the degrees of freedom of the sum (Satterthwaite).
 fn effective(strata: &[(f64, f64)]) -> f64 {
     let all: f64 = strata.iter().map(|(variance, _)| variance).sum();
     let each = |(variance, squares): &(f64, f64)| variance.powi(2) / (1.0 / squares - 1.0).max(1.0);

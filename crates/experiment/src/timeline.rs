@@ -10,22 +10,21 @@ use crate::mean::Mean;
 use crate::measure::{Kind, Measure};
 use crate::observation::Observation;
 
-/// The most bins.
-pub const MOST: usize = 48;
+/// The maximum number of bins.
+pub const MAX_BINS: usize = 48;
 
-/// The widths of bins in seconds. Each is a multiple of the one before, so that bins can be merged. After the last one,
-/// widths double.
+/// The widths of bins in seconds. Each is a multiple of the one before, so bins can be merged. Then widths double.
 const WIDTHS: [u64; 13] = [
     1, 5, 15, 30, 60, 300, 900, 1800, 3600, 7200, 14_400, 43_200, 86_400,
 ];
 
 /// The latest time, the end of the year 9999. A time beyond it comes from damaged data.
-pub(crate) const LATEST: u64 = 253_402_300_799;
+pub(crate) const MAX_UNIX_S: u64 = 253_402_300_799;
 
 /// The percentile of slow objects.
-const SLOW: f64 = 0.05;
+const SLOW_SHARE: f64 = 0.05;
 
-/// What an arm had in a bin.
+/// The observations of an arm in a bin.
 #[derive(Debug, Clone, Default)]
 struct Part {
     throughput: Mean,
@@ -43,8 +42,8 @@ impl Part {
 
 /// A study over its calendar time.
 ///
-/// The width of the bins grows such that there are never more than [`MOST`]. Times without observations take no bin, so a
-/// clock that was wrong for a moment does no harm.
+/// The width of the bins grows such that there are never more than [`MAX_BINS`]. Times without observations take no
+/// bin, so a clock that was wrong for a moment does no harm.
 #[derive(Debug, Clone)]
 pub struct Timeline {
     arms: usize,
@@ -86,7 +85,7 @@ pub struct ArmInBin {
 }
 
 impl Timeline {
-    /// No observations yet, for this many arms.
+    /// An empty timeline for this many arms.
     pub fn new(arms: usize) -> Timeline {
         Timeline {
             arms,
@@ -106,7 +105,7 @@ impl Timeline {
         if of.arm >= self.arms || large.is_none() && rtt.is_none() {
             return;
         }
-        let unix_s = (unix_s as u64).min(LATEST);
+        let unix_s = (unix_s as u64).min(MAX_UNIX_S);
         let bin = self.bins.entry(unix_s / self.width_s);
         let part = &mut bin.or_insert_with(|| vec![Part::default(); self.arms])[of.arm];
         if let Some(sample) = large {
@@ -116,7 +115,7 @@ impl Timeline {
         if let Some(sample) = rtt {
             part.rtt.add(sample);
         }
-        self.widen(MOST);
+        self.widen(MAX_BINS);
     }
 
     /// Widens the bins until there are at most this many.
@@ -135,13 +134,13 @@ impl Timeline {
         }
     }
 
-    /// At most so many bins.
+    /// The bins, merged to at most `most`.
     pub fn bins(&self, most: usize) -> Bins {
         let mut wide = self.clone();
         wide.widen(most);
         let arm = |part: &Part| ArmInBin {
             throughput_bps: part.throughput.value(Kind::Logs),
-            throughput_p5_bps: part.logs.percentile(SLOW).map(f64::exp),
+            throughput_p5_bps: part.logs.percentile(SLOW_SHARE).map(f64::exp),
             large: part.throughput.count,
             rtt_ms: part.rtt.value(Kind::Logs).map(|rtt| rtt * 1000.0),
             rtts: part.rtt.count,
@@ -189,7 +188,7 @@ mod tests {
                 timeline.add(&of(arm, mbits), f64::from(begin + minute * 60));
             }
         }
-        let all = timeline.bins(MOST);
+        let all = timeline.bins(MAX_BINS);
         assert_eq!((all.width_s, all.bins.len()), (14_400, 42));
         for (place, bin) in all.bins.iter().enumerate() {
             assert_eq!(bin.from_unix_s, begin as u64 + 14_400 * place as u64);
@@ -216,7 +215,7 @@ mod tests {
         for minute in 0..40 {
             timeline.add(&of(0, 20), 1.7e9 + 60.0 * f64::from(minute));
         }
-        let all = timeline.bins(MOST);
+        let all = timeline.bins(MAX_BINS);
         assert_eq!(all.width_s, 1);
         let counts = all.bins.iter().map(|bin| bin.arms[0].large);
         assert_eq!(counts.sum::<u64>(), 44);
@@ -238,6 +237,6 @@ mod tests {
         };
         timeline.add(&small, 0.0);
         timeline.add(&of(1, 20), 0.0);
-        assert!(timeline.bins(MOST).bins.is_empty());
+        assert!(timeline.bins(MAX_BINS).bins.is_empty());
     }
 }

@@ -15,7 +15,7 @@ use crate::effect::{DOUBT, Effect};
 use crate::force::{CAUSES, InForce};
 use crate::measure::Measure;
 use groups::Groups;
-use words::SHOWN;
+use words::MIN_SHOWN_CHANGE;
 pub(crate) use words::joined;
 pub use words::{change, probability, range};
 
@@ -35,7 +35,7 @@ pub enum Decision {
     TakeForSome(String),
     /// This arm is better in throughput, and significantly worse in nothing.
     Take(String),
-    /// This arm is better in throughput, and significantly worse in another measure. The choice depends on what matters.
+    /// This arm is better in throughput, and significantly worse in another measure. The choice is the user's.
     Weigh(String),
 }
 
@@ -53,8 +53,9 @@ impl fmt::Display for Decision {
     }
 }
 
-/// The verdict, as a word and as a paragraph. `force` says of each arm whether it was in force. `noun` is what sizes and times were observed on. A study that has not run
-/// for its planned duration is judged by the anytime-valid intervals.
+/// The verdict, as a word and as a paragraph. `force` has the counts of each arm in force. `noun` names the units that
+/// sizes and times were observed on. A study that has not run for its planned duration is judged by the anytime-valid
+/// intervals.
 pub fn of(
     balance: Option<&Balance>,
     force: &[(&str, &InForce)],
@@ -105,8 +106,8 @@ pub fn of(
     let mut parts = Vec::new();
     for comparison in comparisons {
         let (one, text) = compare(comparison, noun, is_over);
-        // An arm to choose beats none, and one without harm beats one with harm. Among several, the one with the greatest
-        // lower bound of its gain is taken.
+        // An arm to choose beats none, and one without harm beats one with harm. Among several, the one with the
+        // greatest lower bound of its gain is taken.
         let certain = certain(comparison, is_over);
         let [rank, best] = [&one, &decision].map(rank);
         if rank > best || rank == best && certain > most {
@@ -147,7 +148,7 @@ pub fn of(
     (decision, parts.join(" "))
 }
 
-/// How far a study is.
+/// The progress of a study.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reach {
@@ -249,12 +250,14 @@ fn compare(comparison: &Comparison, noun: &str, is_over: bool) -> (Decision, Str
     (decision, text)
 }
 
-/// The other measures that are significantly better, or worse, by at least what is shown.
+/// The other measures that are significantly better, or worse, by at least `MIN_SHOWN_CHANGE`.
 pub(crate) fn told(rows: &[Row], better: bool) -> Vec<String> {
     let others = rows.iter().filter(|row| row.measure != Measure::Throughput);
     let sure = others.filter(|row| row.p_corrected.is_some_and(|p| p < DOUBT));
     sure.filter_map(|row| {
-        let effect = row.effect.filter(|effect| effect.change.abs() >= SHOWN)?;
+        let effect = row
+            .effect
+            .filter(|effect| effect.change.abs() >= MIN_SHOWN_CHANGE)?;
         let is_better = row.measure.is_more_better()? == (effect.change > 0.0);
         let told = format!("{} ({})", row.measure.title(), change(effect.change));
         (is_better == better).then_some(told)

@@ -1,5 +1,5 @@
-//! The intervals have their coverage in simulated studies whose truth is known. The seeds are part of the tests: if a single
-//! count changes, the statistics have changed.
+//! The intervals have their coverage in simulated studies whose truth is known. The seeds are part of the tests: if a
+//! single count changes, the statistics have changed.
 
 use experiment::proof::{coverage, peeking, stratified};
 use experiment::simulated::{Model, NETWORKS, Units};
@@ -11,8 +11,7 @@ const ALL: [Units; 3] = [
     Units::Slots(250),
 ];
 
-/// Of 200 studies without an effect, 5 % ± 3 % show one. The bootstrap of a percentile is conservative, so it has no lower
-/// bound.
+/// Of 200 studies without an effect, 5 % ± 3 % show one. The bootstrap of a percentile may show fewer.
 #[test]
 fn without_an_effect_one_study_in_twenty_shows_one() {
     for units in ALL {
@@ -69,8 +68,8 @@ fn of_three_networks(effect: f64) -> Model {
     }
 }
 
-/// Within strata, 93 to 97 of 100 intervals contain the mean effect, also if the effect differs from network to network. They are
-/// much narrower than those without strata.
+/// Within strata, 93 to 97 of 100 intervals contain the mean effect, also if the effect differs from network to
+/// network. They are much narrower than those without strata.
 #[test]
 fn within_strata_intervals_are_narrow_and_right() {
     for (effect, seeds) in [(0.0, 0..400), (0.08, 1000..1400)] {

@@ -1,4 +1,4 @@
-//! A directory that gets its name when it is whole.
+//! A directory that gets its name when it is complete.
 
 use std::ffi::OsStr;
 use std::fs::{self, DirBuilder, File, Permissions};
@@ -57,7 +57,7 @@ pub fn make_directory(path: &Path, mode: u32) -> io::Result<()> {
 pub struct NewDirectory {
     path: PathBuf,
     part: PathBuf,
-    /// Nobody takes the directory for left behind while this is open.
+    /// While this is open, no other process takes the directory for abandoned.
     held: File,
     /// The mode that it is to have.
     mode: u32,
@@ -97,8 +97,8 @@ impl NewDirectory {
     ///
     /// # Errors
     ///
-    /// The system refuses. Nothing has changed then, unless only the directory above could not be synced, or the older one not
-    /// be removed.
+    /// The system refuses. Nothing has changed, unless only the sync of the parent directory or the removal of the
+    /// older one failed.
     pub fn commit(mut self) -> Result<(), CommitError> {
         let (part, path) = (&self.part, &self.path);
         let mut name = || {
@@ -127,7 +127,7 @@ impl NewDirectory {
 impl Drop for NewDirectory {
     fn drop(&mut self) {
         if !self.has_name {
-            // The next writer removes what cannot be removed now.
+            // The next writer removes it if this fails.
             let _ = remove(&self.part);
         }
     }
@@ -159,7 +159,7 @@ fn remove(directory: &Path) -> io::Result<()> {
     }
 }
 
-/// Gives an older directory that stays a name that says so. Returns where it is now.
+/// Gives an older directory that stays the ending `OLD`. Returns its path.
 fn keep(path: &Path, old: PathBuf) -> PathBuf {
     let mut names = (0..MAX_NAMES).map(|number| beside(path, OLD, number));
     let free = names.find(|name| *name == old || fs::symlink_metadata(name).is_err());
@@ -169,7 +169,7 @@ fn keep(path: &Path, old: PathBuf) -> PathBuf {
     }
 }
 
-/// Puts `part` in the place of `path`. Returns where an older directory is now.
+/// Puts `part` in the place of `path`. Returns the older directory's new path.
 fn exchange(part: &Path, path: &Path) -> io::Result<Option<PathBuf>> {
     match renameat_with(CWD, part, CWD, path, RenameFlags::EXCHANGE) {
         Ok(()) => return Ok(Some(part.to_owned())),
@@ -193,8 +193,9 @@ fn exchange(part: &Path, path: &Path) -> io::Result<Option<PathBuf>> {
     Ok(has_old.then_some(old))
 }
 
-/// Removes what killed writers left of the directory `name` in `parent`, or of any directory there, and puts back what they
-/// were about to replace. Directories that hold anything else than files that `is_ours` are left alone.
+/// Removes the remains of killed writers of the directory `name` in `parent`, or of any directory there, and restores
+/// the directories that they were about to replace. Directories with other files than those that satisfy `is_ours` are
+/// kept.
 pub fn tidy(parent: &Path, name: Option<&OsStr>, is_ours: impl Fn(&OsStr) -> bool) {
     let is_wanted = |left: &OsStr| name.is_none_or(|name| left == name);
     let holds_ours = |left: &Left| {
@@ -205,7 +206,7 @@ pub fn tidy(parent: &Path, name: Option<&OsStr>, is_ours: impl Fn(&OsStr) -> boo
     };
     for left in left_behind(parent, is_wanted).filter(holds_ours) {
         let whole = parent.join(&left.name);
-        // What cannot be removed shows when something is written. Nothing is lost here.
+        // If this fails, the next write reports it. Nothing is lost here.
         let _ = if left.what == OLD && !whole.exists() {
             fs::rename(&left.path, &whole)
         } else {

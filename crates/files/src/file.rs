@@ -1,4 +1,4 @@
-//! A file that gets its name when it is whole.
+//! A file that gets its name when it is complete.
 
 use std::fs::{self, File, Metadata, OpenOptions, Permissions};
 use std::io::{self, Write};
@@ -10,10 +10,10 @@ use rustix::fs::{CWD, RenameFlags, renameat_with};
 use crate::left::{NO_SUCH_RENAME, part, sweep};
 use crate::{WriteError, parent, sync};
 
-/// Who may read a file.
+/// The readers of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Readers {
-    /// Everybody, as far as the umask allows it. The owner, group and mode of an older file stay.
+    /// Everybody, as far as the umask allows. The owner, group and mode of an older file stay.
     Everybody,
     /// Only its owner, who is this process's user. It does not matter who owns an older file: whoever may write to the directory
     /// could have made it.
@@ -26,7 +26,7 @@ pub enum Readers {
 ///
 /// # Errors
 ///
-/// The system refuses. Nothing has changed then, unless only the directory could not be synced.
+/// The system refuses. Nothing has changed, unless only the sync of the directory failed.
 pub fn write(path: &Path, contents: &[u8], readers: Readers) -> Result<(), WriteError> {
     let new = NewFile::create(path, readers)?;
     new.write_all(contents)?;
@@ -43,7 +43,7 @@ pub struct NewFile {
 }
 
 impl NewFile {
-    /// Makes the file beside `path`, and removes what killed writers of `path` left.
+    /// Makes the file beside `path`, and removes the remains of killed writers of `path`.
     ///
     /// # Errors
     ///
@@ -53,8 +53,8 @@ impl NewFile {
         NewFile::create_unswept(path, readers)
     }
 
-    /// Like [`NewFile::create`], but removes nothing, and so does not read the directory: for one of many files, in a directory
-    /// that the caller [`sweep`]s once.
+    /// Like [`NewFile::create`], but removes nothing, and so does not read the directory: for one of many files, in a
+    /// directory that the caller [`sweep`]s once.
     ///
     /// # Errors
     ///
@@ -65,7 +65,7 @@ impl NewFile {
             Readers::Everybody | Readers::AsBefore => fs::symlink_metadata(path).ok(),
         };
         let old = old.filter(Metadata::is_file);
-        // At no moment may anybody read it who may not read the older one.
+        // At no time may a user read it who may not read the older one.
         let mode = match (&old, readers) {
             (None, Readers::Everybody) => 0o666,
             _ => 0o600,
@@ -129,12 +129,12 @@ impl NewFile {
     ///
     /// # Errors
     ///
-    /// The system refuses. Nothing has changed then, unless only the directory could not be synced.
+    /// The system refuses. Nothing has changed, unless only the sync of the directory failed.
     pub fn commit(self) -> Result<(), WriteError> {
         self.commit_by(|part, path| fs::rename(part, path))
     }
 
-    /// Gives the file its name if nothing else has this name.
+    /// Gives the file its name if the name is free.
     ///
     /// # Errors
     ///
@@ -142,7 +142,7 @@ impl NewFile {
     pub fn commit_new(self) -> Result<(), WriteError> {
         self.commit_by(|part, path| {
             match renameat_with(CWD, part, CWD, path, RenameFlags::NOREPLACE) {
-                // A second name is as good, and the first one does no harm.
+                // A second name serves as well, and the first one does no harm.
                 Err(error) if NO_SUCH_RENAME.contains(&error) => {
                     fs::hard_link(part, path).map(|()| drop(fs::remove_file(part)))
                 }
@@ -167,7 +167,7 @@ impl NewFile {
 impl Drop for NewFile {
     fn drop(&mut self) {
         if !self.has_name {
-            // The next writer removes what cannot be removed now.
+            // The next writer removes it if this fails.
             let _ = fs::remove_file(&self.part);
         }
     }
@@ -205,7 +205,7 @@ mod tests {
     fn the_mode_of_what_is_replaced_stays() {
         let directory = tempfile::tempdir().unwrap();
         let file = directory.path().join("file");
-        // A mode that the usual umask widens, one that it narrows, and one that forbids writing.
+        // The modes are one that the usual umask widens, one that it narrows, and one that forbids writing.
         for kept in [0o600, 0o666, 0o400] {
             fs::write(&file, "old").unwrap();
             fs::set_permissions(&file, Permissions::from_mode(kept)).unwrap();

@@ -1,4 +1,4 @@
-//! The names of files and directories until they are whole, and what killed writers left under such names.
+//! The temporary names of files and directories, and the remains of killed writers under such names.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, Metadata, TryLockError};
@@ -10,30 +10,30 @@ use rustix::fs::OFlags;
 use rustix::io::Errno;
 use rustix::process::{Pid, test_kill_process};
 
-/// The ending of what is not whole yet.
+/// The ending of incomplete files.
 pub(crate) const PART: &str = "part";
-/// The ending of what was whole and is being replaced.
+/// The ending of older files that are being replaced.
 pub(crate) const OLD: &str = "old";
 
-/// The names that a writer tries.
+/// The maximum number of names that a writer tries.
 pub(crate) const MAX_NAMES: u32 = 1000;
 
-/// The answers of a file system or a kernel that cannot rename with flags.
+/// The errors of a file system or a kernel that cannot rename with flags.
 pub(crate) const NO_SUCH_RENAME: [Errno; 3] = [Errno::INVAL, Errno::NOSYS, Errno::NOTSUP];
 
-/// Something that a writer left behind. Nobody else removes it while this lives.
+/// The remains of a writer. Other processes do not remove it during this value's life.
 #[derive(Debug)]
 pub(crate) struct Left {
-    /// Where it is.
+    /// Its path.
     pub path: PathBuf,
-    /// The name that it would have got, or had.
+    /// Its final name.
     pub name: OsString,
     /// Its ending: `PART` or `OLD`.
     pub what: &'static str,
     _held: File,
 }
 
-/// The name beside `path`: `NAME.PID.part`, or `NAME.PID-NUMBER.part` after the first.
+/// The path beside `path`: `NAME.PID.part`, or `NAME.PID-NUMBER.part` after the first.
 pub(crate) fn beside(path: &Path, what: &str, number: u32) -> PathBuf {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     let pid = std::process::id();
@@ -44,7 +44,7 @@ pub(crate) fn beside(path: &Path, what: &str, number: u32) -> PathBuf {
     path.with_file_name(name)
 }
 
-/// Makes and holds a file or a directory beside `path`, under a name that nobody else has.
+/// Makes and holds a file or a directory beside `path`, under an unused name.
 pub(crate) fn part(
     path: &Path,
     mut make: impl FnMut(&Path) -> io::Result<File>,
@@ -55,7 +55,7 @@ pub(crate) fn part(
             Err(error) if error.kind() == ErrorKind::AlreadyExists => continue,
             made => made?,
         };
-        // Somebody may have taken it for left behind before it was held.
+        // Another process may have taken it for abandoned before it was held.
         match file.try_lock() {
             Err(TryLockError::WouldBlock) => {}
             _ if is_there(&file, &part) => return Ok((part, file)),
@@ -67,13 +67,13 @@ pub(crate) fn part(
     Err(io::Error::new(ErrorKind::AlreadyExists, reason))
 }
 
-/// Whether the path leads to the open file.
+/// True if the path leads to the open file.
 fn is_there(file: &File, path: &Path) -> bool {
     let number = |about: io::Result<Metadata>| about.ok().map(|of| (of.dev(), of.ino()));
     number(file.metadata()) == number(fs::symlink_metadata(path))
 }
 
-/// Removes the files that killed writers left in a directory, of those whose names `is_wanted`.
+/// Removes the remains of killed writers in a directory, as far as `is_wanted` accepts their names.
 pub fn sweep(directory: &Path, is_wanted: impl Fn(&OsStr) -> bool) {
     for left in left_behind(directory, is_wanted) {
         // A file that cannot be removed does no harm.
@@ -81,10 +81,11 @@ pub fn sweep(directory: &Path, is_wanted: impl Fn(&OsStr) -> bool) {
     }
 }
 
-/// What writers that are gone left in a directory, of those whose names `is_wanted`. Nothing if the directory cannot be read.
+/// Returns the remains of dead writers in a directory, as far as `is_wanted` accepts their names; none if the directory
+/// cannot be read.
 ///
-/// A writer is gone if there is no process of its number, or this process has that number; and if nobody holds what it left,
-/// because a process of another container may have the same number.
+/// A writer is dead if no process has its number, or this process has it, and if no process holds the remains, because
+/// a process of another container may have the same number.
 pub(crate) fn left_behind(
     directory: &Path,
     is_wanted: impl Fn(&OsStr) -> bool,
@@ -103,9 +104,9 @@ pub(crate) fn left_behind(
     })
 }
 
-/// Holds a file or directory until the result is dropped or the process ends. Nothing if somebody else holds it, or if the file
-/// system cannot do that. Writers make nothing else: links, pipes and devices are left alone, and a pipe that takes the place
-/// of a file meanwhile is opened without waiting.
+/// Holds a file or directory until the result is dropped or the process ends. `None` if another process holds it, or if
+/// the file system cannot do that. Writers make nothing else, so links, pipes and devices are ignored. A pipe that
+/// replaces a file meanwhile is opened without waiting.
 fn hold(path: &Path) -> Option<File> {
     let about = fs::symlink_metadata(path).ok()?;
     if !about.is_file() && !about.is_dir() {
@@ -118,7 +119,7 @@ fn hold(path: &Path) -> Option<File> {
     (is_free && is_there(&file, path)).then_some(file)
 }
 
-/// The name of what a writer left, the writer's number, and the ending.
+/// Parses the name of a writer's remains, the writer's number, and the ending.
 fn parse(name: &OsStr) -> Option<(OsString, i32, &'static str)> {
     let name = name.to_str()?;
     let (rest, ending) = name.rsplit_once('.')?;
@@ -156,7 +157,7 @@ mod tests {
         fs::write(path("file"), "").unwrap();
         fs::create_dir(path("directory")).unwrap();
         symlink("file", path("link")).unwrap();
-        // Whoever opens it to read waits until somebody writes.
+        // A reader of it waits for a writer.
         mknodat(CWD, path("pipe"), FileType::Fifo, Mode::RUSR, 0).unwrap();
         let left = |is_wanted: fn(&OsStr) -> bool| {
             let left = left_behind(directory.path(), is_wanted);

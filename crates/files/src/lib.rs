@@ -1,16 +1,16 @@
-//! Files and directories that are there as a whole or not at all, and files that are safe to read.
+//! Files and directories that are written as a whole or not at all, and files that are safe to read.
 //!
 //! [`write()`], [`NewFile`] and [`NewDirectory`] make one promise:
 //!
-//! - **Whole.** A reader sees the old contents or the new ones, whatever ends the writer: an error, a full disk, a kill, a
-//!   power failure.
+//! - **Whole.** A reader sees the old contents or the new ones, however the writer ends: by an error, a full disk, a
+//!   kill, a power failure.
 //! - **Durable.** After a success, the contents and the name are on the disk.
 //! - **Never through a link.** A link in the place of a file is replaced, and its target does not change.
-//! - **Nothing left behind.** A writer that fails removes what it began. A killed one leaves it as `NAME.PID.part`. The next
-//!   writer of this file removes it, [`sweep`] does so for many files, and [`tidy`] for directories. They leave alone what a
-//!   living writer holds.
+//! - **Nothing left behind.** A writer that fails removes its files. A killed one leaves `NAME.PID.part`. The next
+//!   writer of this file removes it; [`sweep`] does so for many files, and [`tidy`] for directories. They keep the
+//!   files of living writers.
 //!
-//! Files that grow, such as journals, and transfers that resume make other promises, and do so elsewhere.
+//! Files that grow, such as journals, and transfers that resume have other guarantees and other code.
 //!
 //! ```
 //! # let directory = tempfile::tempdir()?;
@@ -21,7 +21,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! [`make_directory`] makes directories that last, [`regular`] opens files that have an end, and [`others`] says who else could change them.
+//! [`make_directory`] makes directories that last, [`regular`] opens files of finite size, and [`others`] tells if other
+//! users could change them.
 
 mod directory;
 mod file;
@@ -37,7 +38,7 @@ pub use left::sweep;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Why a file or a directory was not written.
+/// An error of writing a file or a directory.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot write {}: {source}", path.display())]
 pub struct WriteError {
@@ -57,7 +58,7 @@ impl WriteError {
     }
 }
 
-/// The directory that a path is in.
+/// The parent directory of a path.
 pub fn parent(path: &Path) -> &Path {
     match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,

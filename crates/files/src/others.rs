@@ -1,14 +1,15 @@
-//! What other users have a hand in: a process that may do more than they do is not led by them.
+//! The influence of other users on files: a privileged process must not follow them.
 
 use std::fs::{self, Metadata};
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
 
-/// So many links on the way to a file are followed (Linux `MAXSYMLINKS`).
-const MOST_LINKS: usize = 40;
+/// The maximum number of links that are followed on the way to a file (Linux `MAXSYMLINKS`).
+const MAX_LINKS: usize = 40;
 
-/// Why somebody else may write to this file or directory; nothing if only this process's user may, and root.
+/// The reason for which other users may write to this file or directory; `None` if only this process's user and root
+/// may.
 pub fn may_write(about: &Metadata) -> Option<String> {
     if !is_own(about) {
         return Some(format!("belongs to another user ({})", about.uid()));
@@ -24,8 +25,8 @@ fn is_own(about: &Metadata) -> bool {
     [0, rustix::process::geteuid().as_raw()].contains(&about.uid())
 }
 
-/// The path of a file or directory, which may not exist yet, without symbolic links. Nobody else can have made, or can
-/// change, a link on the way.
+/// The path of a file or directory, which may not exist yet, without symbolic links. No other user can have made, or
+/// can change, a link on the way.
 ///
 /// # Errors
 ///
@@ -34,14 +35,14 @@ pub fn real(path: &Path) -> io::Result<PathBuf> {
     walk(path, |_| None)
 }
 
-/// The same path. If this process is root's, nobody else can put something else in the place of a directory on the way
-/// either. This is checked for root only, because the directories of other users may lie below directories that anybody can
-/// change.
+/// The path without symbolic links, as [`real`] returns it. If this process is root's, no other user can replace a
+/// directory on the way, either. This is checked for root only, because other users' directories may be below
+/// directories that anybody can change.
 ///
 /// # Errors
 ///
-/// As for [`real`], or a directory on the way is open to others. In a sticky directory, they can replace only their own files
-/// (inode(7)), so it is allowed.
+/// As for [`real`], or others can write to a directory on the way. A sticky directory is allowed, because others can
+/// replace only their own files in it (inode(7)).
 pub fn own_way(path: &Path) -> io::Result<PathBuf> {
     if !rustix::process::geteuid().is_root() {
         return real(path);
@@ -54,11 +55,12 @@ pub fn own_way(path: &Path) -> io::Result<PathBuf> {
     })
 }
 
-/// The same path of a file. If this process is root's, nobody else can put another file there, not even one of his own.
+/// The path of a file, as [`own_way`] returns it. If this process is root's, no other user can put a file there, even
+/// one of his own.
 ///
 /// # Errors
 ///
-/// As for [`own_way`], or the file's directory is open to others.
+/// As for [`own_way`], or others can write to the file's directory.
 pub fn own_place(file: &Path) -> io::Result<PathBuf> {
     let real = own_way(file)?;
     if rustix::process::geteuid().is_root()
@@ -78,7 +80,8 @@ fn replaceable(directory: &Path, why: &str) -> io::Error {
     ))
 }
 
-/// In another user namespace than the first, whoever is outside of it: root there, too, has this number (user_namespaces(7)).
+/// The number of users outside of this user namespace, unless it is the first one: root there has it, too
+/// (user_namespaces(7)).
 fn outside() -> Option<u32> {
     let map = fs::read_to_string("/proc/self/uid_map").unwrap_or_default();
     let is_first = map.split_whitespace().eq(["0", "0", "4294967295"]);
@@ -86,7 +89,7 @@ fn outside() -> Option<u32> {
     number.trim().parse().ok().filter(|_| !is_first)
 }
 
-/// Follows a path from directory to directory. `refused` says why a directory must not be on the way.
+/// Follows a path from directory to directory. `refused` returns the reason to refuse a directory on the way.
 fn walk(path: &Path, refused: impl Fn(&Metadata) -> Option<String>) -> io::Result<PathBuf> {
     let path = std::path::absolute(path)?;
     let mut rest: Vec<PathBuf> = path.components().rev().map(own_part).collect();
@@ -128,7 +131,7 @@ fn walk(path: &Path, refused: impl Fn(&Metadata) -> Option<String>) -> io::Resul
             Err(error) if error.kind() == io::ErrorKind::NotFound => is_there = false,
             Err(error) => return Err(error),
             Ok(_) if !is_link => {}
-            _ if links == MOST_LINKS => return Err(io::Error::other("too many symbolic links")),
+            _ if links == MAX_LINKS => return Err(io::Error::other("too many symbolic links")),
             _ => {
                 links += 1;
                 rest.extend(fs::read_link(&next)?.components().rev().map(own_part));
@@ -254,7 +257,7 @@ mod tests {
             assert_eq!(own_way(&path.join("no/such")).is_ok(), is_good, "{mode:o}");
         }
         set(&above, 0o1777);
-        // Somebody else can put another file of his own there.
+        // Another user can put a file of his own there.
         assert!(own_place(&above.join("file")).is_err());
         assert!(own_place(&path.join("file")).is_ok());
         chown(&above, Some(65_534), None).unwrap();

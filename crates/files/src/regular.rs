@@ -1,4 +1,4 @@
-//! Files that must be regular ones. A named pipe would keep its reader waiting for ever, and a device may have no end.
+//! Regular files. A named pipe could block its reader for ever, and a device may have no end.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
@@ -14,26 +14,26 @@ use crate::others;
 ///
 /// # Errors
 ///
-/// It cannot be opened, or is a directory, a pipe or a device.
+/// The file cannot be opened, or is a directory, a pipe or a device.
 pub fn open(path: &Path) -> io::Result<File> {
     open_with(OpenOptions::new().read(true), path, OFlags::empty())
 }
 
-/// The text of such a file, if it has at most this many bytes.
+/// Reads the text of a regular file of at most `max_bytes`.
 ///
 /// # Errors
 ///
-/// It cannot be opened, is no regular file, is larger, or is not text in UTF-8.
+/// The file cannot be opened, is not regular, is larger, or is not UTF-8.
 pub fn text(path: &Path, max_bytes: u64) -> Result<String, TextError> {
     text::read(open(path)?, max_bytes)
 }
 
-/// Opens a file of our own for reading and writing, or makes one. A symbolic link is not followed: what it names would be
-/// overwritten.
+/// Opens a file of our own for reading and writing, or makes one. A symbolic link is not followed, since its target
+/// would be overwritten.
 ///
 /// # Errors
 ///
-/// It cannot be opened, or is a symbolic link, a directory, a pipe or a device.
+/// The file cannot be opened, or is a symbolic link, a directory, a pipe or a device.
 pub fn open_own(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     own(options.read(true).write(true).truncate(false), path)
@@ -43,7 +43,7 @@ pub fn open_own(path: &Path) -> io::Result<File> {
 ///
 /// # Errors
 ///
-/// It cannot be removed.
+/// The file cannot be removed.
 pub fn remove(path: &Path) -> io::Result<()> {
     match fs::remove_file(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
@@ -51,16 +51,18 @@ pub fn remove(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Opens a file for reading that nobody else can have written, as far as its mode tells, also through a symbolic link.
+/// Opens a file for reading that other users cannot have written, as far as its mode shows, also through a symbolic
+/// link.
 ///
 /// # Errors
 ///
-/// It cannot be opened, is a directory, a pipe or a device, or somebody else can write to it or could have laid the link.
+/// The file cannot be opened, is a directory, a pipe or a device, or other users can write to it or could have made the
+/// link.
 pub fn open_trusted(path: &Path) -> io::Result<File> {
     trusted(OpenOptions::new().read(true), path)
 }
 
-/// Opens such a file to append to, and to read, or makes one, which nobody else may read.
+/// Opens such a file to append and to read, or makes one that only its owner may read.
 ///
 /// # Errors
 ///
@@ -72,7 +74,7 @@ pub fn append_own(path: &Path) -> io::Result<File> {
 }
 
 fn trusted(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
-    // Where there was no link, none may come meanwhile.
+    // If there was no link, none may come meanwhile.
     let file = open_with(options, &others::real(path)?, OFlags::NOFOLLOW)?;
     match others::may_write(&file.metadata()?) {
         Some(why) => Err(io::Error::other(format!(
@@ -93,7 +95,7 @@ fn own(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
 }
 
 fn open_with(options: &mut OpenOptions, path: &Path, flags: OFlags) -> io::Result<File> {
-    // Opening a pipe that nobody writes to must not wait; regular files know no such flag.
+    // Opening a pipe without a writer must not block. Regular files ignore the flag.
     let flags = (flags | OFlags::NONBLOCK).bits().cast_signed();
     let file = options.custom_flags(flags).open(path)?;
     if file.metadata()?.is_file() {

@@ -1,10 +1,10 @@
-//! What makes files and names last through a power failure.
+//! Syncs files and names, so that they survive a power failure.
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
-/// Makes the names in a directory last. A directory that may not be read, or whose file system cannot do this, is as it is.
+/// Syncs the names in a directory. It does nothing if the directory may not be read, or its file system cannot do this.
 pub fn names(directory: &Path) -> io::Result<()> {
     match File::open(directory).and_then(|directory| directory.sync_all()) {
         Err(error)
@@ -19,7 +19,7 @@ pub fn names(directory: &Path) -> io::Result<()> {
     }
 }
 
-/// Makes all that is in a directory last.
+/// Syncs everything in a directory.
 pub fn tree(directory: &Path) -> io::Result<()> {
     for entry in fs::read_dir(directory)? {
         let path = entry?.path();

@@ -1,4 +1,4 @@
-//! A writer that is killed at any moment, or meets a full disk, leaves the old file or the new one.
+//! A writer that is killed at any time, or meets a full disk, leaves the old file or the new one.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -9,10 +9,10 @@ use std::time::{Duration, Instant};
 
 use files::{NewDirectory, Readers, tidy, write};
 
-/// The writers that are killed, one after the other.
+/// The number of writers that are killed in turn.
 const KILLS: u64 = 60;
 
-/// The longest life of a writer after its first version. It writes several versions in this time.
+/// The maximum life of a writer after its first version. It writes several versions in this time.
 const MAX_LIFE: Duration = Duration::from_millis(20);
 
 /// The variable with the directory in which a child process writes.
@@ -21,13 +21,13 @@ const DIRECTORY: &str = "FULLPIPE_TEST_DIRECTORY";
 /// The files of the written directory.
 const PARTS: [&str; 2] = ["a", "b"];
 
-/// The whole contents of a version: its number, over and over, at a length that the number gives.
+/// The whole contents of a version: its number, repeatedly, with a length that depends on the number.
 fn contents(version: u64) -> Vec<u8> {
     let count = 1 + version * 7919 % 20_011;
     version.to_le_bytes().repeat(count as usize)
 }
 
-/// The version that the file has as a whole.
+/// Returns the version of the file, which must be whole.
 fn version(path: &Path) -> u64 {
     let read = fs::read(path).expect("the file is there");
     let (first, _) = read.split_first_chunk().expect("the file has contents");
@@ -50,7 +50,7 @@ fn write_directory(path: &Path, contents: &[u8]) -> Result<(), files::WriteError
     })
 }
 
-/// The command of this program with nothing but one of its ignored tests, in a directory.
+/// Returns this program's command for one of its ignored tests, in a directory.
 fn child(test: &str, directory: &Path) -> Vec<OsString> {
     let mut variable = OsString::from(format!("{DIRECTORY}="));
     variable.push(directory);
@@ -69,7 +69,7 @@ fn own_directory() -> PathBuf {
         .into()
 }
 
-/// Writes versions until it is killed, from the one after the present one. Says on stderr which ones it has written.
+/// Writes versions until it is killed, from the next one on. Reports the written ones on stderr.
 #[test]
 #[ignore = "a child of a_killed_writer_leaves_a_whole_version"]
 fn writer() {
@@ -82,8 +82,7 @@ fn writer() {
     }
 }
 
-/// Starts a writer, reads its file over and over, and kills it after this time. Returns the last version that it said it
-/// has written.
+/// Starts a writer, reads its file repeatedly, and kills it after this time. Returns the last version that it reported.
 fn kill_after(life: Duration, directory: &Path) -> u64 {
     let line = child("writer", directory);
     let mut command = Command::new(&line[0]);
@@ -123,7 +122,7 @@ fn a_killed_writer_leaves_a_whole_version() {
         let said = kill_after(life, directory);
         let now = version(&file);
         assert!(now >= said, "{said} was written, and now there is {now}");
-        // At most what one writer has left of each.
+        // At most one writer has left of each.
         assert!(count() <= 4, "{} entries", count());
         interrupted += u64::from(count() > 2);
         tidy(directory, Some(OsStr::new("both")), |_| true);

@@ -1,4 +1,4 @@
-//! What is shown of a connection, in a terminal's columns: by which one can sort, too.
+//! The columns of a list of connections, which is also sorted by them.
 
 use std::cmp::{Ordering, Reverse};
 
@@ -10,9 +10,9 @@ units::named! {
     /// A column.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
     pub enum Column, "column" {
-        /// The other side.
+        /// The remote address.
         Remote = "remote",
-        /// This side.
+        /// The local address.
         Local = "local",
         /// The process.
         Process = "process",
@@ -34,22 +34,22 @@ units::named! {
         Delivery = "delivery",
         /// The smoothed RTT.
         Rtt = "rtt",
-        /// The RTT in terms of its minimum.
+        /// The RTT divided by its minimum.
         Ratio = "ratio",
         /// Bytes in flight.
         Inflight = "inflight",
         /// The pacing rate.
         Pacing = "pacing",
-        /// The share of packets sent again.
+        /// The share of retransmitted packets.
         Resent = "resent",
-        /// What held the sender back.
+        /// The main limit of the sender.
         Limit = "limit",
-        /// How long it has been seen.
+        /// The time since it was first seen.
         Age = "age",
     }
 }
 
-/// By which columns go first where there is no room for all: the last one.
+/// All columns. The last ones are left out first where there is no room.
 pub const BY_IMPORTANCE: &[Column] = &[
     Column::Remote,
     Column::Send,
@@ -72,7 +72,7 @@ pub const BY_IMPORTANCE: &[Column] = &[
 ];
 
 impl Column {
-    /// What stands above it.
+    /// The heading.
     pub fn heading(self) -> &'static str {
         match self {
             Column::Send => "send/s",
@@ -89,7 +89,7 @@ impl Column {
         }
     }
 
-    /// How many characters it takes at least.
+    /// The minimum width in characters.
     pub fn width(self) -> usize {
         match self {
             Column::Remote | Column::Local => 18,
@@ -105,7 +105,7 @@ impl Column {
         }
     }
 
-    /// How many characters it can use.
+    /// The maximum width in characters.
     pub fn most(self) -> usize {
         match self {
             Column::Remote | Column::Local => 47,
@@ -118,12 +118,12 @@ impl Column {
         }
     }
 
-    /// Whether it is text, which stands on the left.
+    /// True if it is text, which is left-aligned.
     pub fn is_text(self) -> bool {
         self.number_of().is_none()
     }
 
-    /// Whether it tells of any of these connections what is not said of the others: what nobody knows, or all are in, takes no room.
+    /// True if the connections differ in this column. A column that is unknown, or the same for all, takes no room.
     pub fn tells<'c>(self, mut of: impl Iterator<Item = &'c Connection>) -> bool {
         match self {
             Column::Process => of.any(|one| one.seen.process.is_some()),
@@ -137,7 +137,7 @@ impl Column {
         }
     }
 
-    /// What it shows of a connection: bits per second, milliseconds, bytes. What is not known is a dash.
+    /// The cell of a connection, in bits per second, milliseconds or bytes. A dash is an unknown value.
     pub fn cell(self, connection: &Connection) -> String {
         let seen = &connection.seen;
         let dash = || "–".to_owned();
@@ -170,7 +170,7 @@ impl Column {
         }
     }
 
-    /// The number by which one sorts, if it is one.
+    /// The number to sort by. `None` for text.
     fn number(self, connection: &Connection) -> Option<f64> {
         self.number_of()?(connection)
     }
@@ -193,7 +193,7 @@ impl Column {
         Some(of)
     }
 
-    /// Puts connections in the order of this column: numbers from the largest, text from A; what is not known, last.
+    /// Sorts connections by this column: the largest number first, text from A, unknown values last.
     pub fn sort(self, connections: &mut [&Connection], is_reversed: bool) {
         let cookie = |one: &&Connection| one.seen.socket.cookie;
         if self.is_text() {
@@ -209,7 +209,7 @@ impl Column {
     }
 }
 
-/// A number in its order.
+/// A number with a total order.
 #[derive(Debug, PartialEq)]
 struct Number(f64);
 
@@ -231,7 +231,7 @@ fn bps(rate: Option<Rate>) -> Option<f64> {
     rate.map(|rate| rate.bits_per_sec() as f64)
 }
 
-/// The largest part of the time, in few letters: `cong 93%`.
+/// The largest share of the time, abbreviated: `cong 93%`.
 pub fn limit(shares: Shares) -> String {
     let (limit, share) = shares.most();
     let name = match limit {
@@ -281,7 +281,7 @@ fn age(seconds: f64) -> String {
     }
 }
 
-/// The last part of a group's path, with a long identifier cut as containers' tools do.
+/// The last part of a group's path. A long identifier is cut as containers' tools do.
 fn short_cgroup(path: &str) -> String {
     let name = path
         .rsplit('/')

@@ -1,4 +1,4 @@
-//! One connection: what the kernel says of it now, what happened since the look before, and the last minute.
+//! A connection: its current state in the kernel, its changes since the previous sample, and its last minute.
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
@@ -11,51 +11,51 @@ use units::{Bytes, Duration, Rate};
 use crate::systems::System;
 use crate::who::Process;
 
-/// So many looks are remembered of each connection that does something: a minute at one look a second.
-pub const REMEMBERED: usize = 60;
+/// The maximum number of samples in the history of an active connection: a minute at one sample a second.
+pub const MAX_HISTORY: usize = 60;
 
-/// When a look was.
+/// The time of a sample.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Moment {
-    /// From the first look.
+    /// The time since the first sample.
     pub at: Duration,
-    /// By the calendar: seconds since 1970.
+    /// The wall-clock time, in seconds since 1970.
     pub unix_s: f64,
 }
 
-/// A connection as one look has seen it.
+/// The state of a connection in one sample.
 #[derive(Debug, Clone)]
-pub struct Seen {
-    /// When.
+pub struct ConnectionState {
+    /// The time of the sample.
     pub when: Moment,
-    /// What the kernel said.
+    /// The socket's state in the kernel.
     pub socket: SocketState,
-    /// What happened since the look before, which has not seen a connection that is new; none at the first look.
+    /// The changes since the previous sample, or since the start of a new connection. `None` at the first sample.
     pub since: Option<Since>,
-    /// Who has the socket, as far as /proc shows it to this user.
+    /// The process that has the socket, if /proc shows it to this user.
     pub process: Option<Arc<Process>>,
     /// The path of its control group.
     pub cgroup: Option<Arc<str>>,
-    /// The network that the other side is in, if there is a table of networks that has it.
+    /// The other side's network, if the table of networks has it.
     pub system: Option<Arc<System>>,
-    /// The name of the network namespace that it is in.
+    /// The name of its network namespace.
     pub namespace: Arc<str>,
 }
 
-/// What happened to a connection between two looks.
+/// The changes of a connection between two samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Since {
-    /// The time between them.
+    /// The time between the samples.
     pub span: Duration,
     /// Payload that the other side acknowledged.
     pub acknowledged: Bytes,
     /// Payload that arrived in order.
     pub received: Bytes,
-    /// Packets with data sent, also those sent again.
+    /// Packets with data sent, including retransmissions.
     pub packets: u64,
-    /// Packets with data sent again.
+    /// Packets with data retransmitted.
     pub retransmitted: u64,
-    /// With something to send or unacknowledged.
+    /// The time with data to send or unacknowledged.
     pub busy: Duration,
     /// The part of it in which the other side's window was full.
     pub receiver: Duration,
@@ -64,7 +64,7 @@ pub struct Since {
 }
 
 units::named! {
-    /// What held a sender back most of the time, as the kernel's clocks tell it (`tcpi_busy_time` and its parts).
+    /// The main limit of a sender, by the kernel's clocks (`tcpi_busy_time` and its parts).
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
     pub enum Limit, "limit" {
         /// The application had nothing to send.
@@ -78,10 +78,10 @@ units::named! {
     }
 }
 
-/// How the time between two looks was divided; the parts add up to one.
+/// The shares of the limits in the time between two samples. Their sum is 1.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Shares {
-    /// Nothing to send.
+    /// The application had nothing to send.
     pub application: f64,
     /// The other side's window.
     pub receiver: f64,
@@ -91,8 +91,8 @@ pub struct Shares {
     pub congestion: f64,
 }
 
-/// Payload that the other side acknowledged so far. The kernel counts the SYN of the connecting side, and a FIN, as a byte each
-/// (`tcp_snd_una_update`); they show once everything that was sent is acknowledged.
+/// Returns the payload that the other side has acknowledged. The kernel counts the SYN of the connecting side, and a
+/// FIN, as a byte each (`tcp_snd_una_update`). They show once all data are acknowledged.
 pub fn acknowledged(info: &TcpInfo) -> Bytes {
     let sent = info
         .bytes_sent
@@ -102,14 +102,14 @@ pub fn acknowledged(info: &TcpInfo) -> Bytes {
     Bytes::new(info.bytes_acked.get() - signs)
 }
 
-/// Packets with data sent again so far.
+/// Returns the number of retransmitted packets with data.
 pub fn retransmitted(info: &TcpInfo) -> u64 {
     let (total, packets) = (info.total_retrans.into(), info.data_segs_out.into());
     resent_with_data(total, info.bytes_retrans.get(), packets)
 }
 
 impl Since {
-    /// All that happened to a socket that is no older than this.
+    /// The changes of a socket whose life began within the span.
     pub fn beginning(socket: &SocketState, span: Duration) -> Since {
         let now = &socket.info;
         Since {
@@ -124,10 +124,10 @@ impl Since {
         }
     }
 
-    /// What happened between two views of the same socket.
+    /// The changes between two states of the same socket.
     pub fn between(earlier: &SocketState, later: &SocketState, span: Duration) -> Since {
         let (before, now) = (&earlier.info, &later.info);
-        // A socket that is connected anew begins anew (`tcp_disconnect`); 64 bits do not wrap.
+        // A reconnected socket counts from zero (`tcp_disconnect`). Counters of 64 bits do not wrap.
         if now.bytes_acked < before.bytes_acked || now.bytes_received < before.bytes_received {
             return Since::beginning(later, span);
         }
@@ -147,7 +147,7 @@ impl Since {
         }
     }
 
-    /// Adds what happened to another connection.
+    /// Adds the changes of another connection.
     pub(crate) fn add(&mut self, other: &Since) {
         self.span = self.span + other.span;
         self.acknowledged += other.acknowledged;
@@ -159,23 +159,23 @@ impl Since {
         self.send_buffer = self.send_buffer + other.send_buffer;
     }
 
-    /// The share of packets that were sent again.
+    /// The share of packets that are retransmissions.
     pub fn resent(&self) -> Option<f64> {
         (self.packets > 0).then(|| self.retransmitted as f64 / self.packets as f64)
     }
 
-    /// Whether anything was sent or received.
+    /// True if anything was sent or received.
     pub fn is_active(&self) -> bool {
         self.packets > 0 || !self.acknowledged.is_zero() || !self.received.is_zero()
     }
 
-    /// How the time was divided; none if there was none.
+    /// The shares of the limits. `None` if the span is zero.
     pub fn shares(&self) -> Option<Shares> {
         let span = self.span.as_secs_f64();
         if span <= 0.0 {
             return None;
         }
-        // The kernel's clocks tick in jiffies: they may show more than the time that passed.
+        // The kernel's clocks tick in jiffies and may exceed the span.
         let busy = (self.busy.as_secs_f64() / span).min(1.0);
         let receiver = (self.receiver.as_secs_f64() / span).min(busy);
         let send_buffer = (self.send_buffer.as_secs_f64() / span).min(busy - receiver);
@@ -189,7 +189,7 @@ impl Since {
 }
 
 impl Shares {
-    /// The largest part, and how large it is.
+    /// The largest share and its limit.
     pub fn most(&self) -> (Limit, f64) {
         let all = [
             (Limit::Application, self.application),
@@ -204,33 +204,33 @@ impl Shares {
     }
 }
 
-impl Seen {
-    /// This side. An IPv4 address that a socket of IPv6 holds (`::ffff:192.0.2.1`) is one of IPv4.
+impl ConnectionState {
+    /// The local address. An IPv4-mapped address (`::ffff:192.0.2.1`) is returned as IPv4.
     pub fn local(&self) -> SocketAddr {
         canonical(self.socket.local)
     }
 
-    /// The other side, likewise.
+    /// The remote address, likewise.
     pub fn remote(&self) -> SocketAddr {
         canonical(self.socket.remote)
     }
 
-    /// Payload that the other side acknowledged so far.
+    /// The payload that the other side has acknowledged.
     pub fn acknowledged(&self) -> Bytes {
         acknowledged(&self.socket.info)
     }
 
-    /// Packets with data sent again so far.
+    /// The number of retransmitted packets with data.
     pub fn retransmitted_packets(&self) -> u64 {
         retransmitted(&self.socket.info)
     }
 
-    /// Payload acknowledged per second since the look before.
+    /// Payload acknowledged per second since the previous sample.
     pub fn send_rate(&self) -> Option<Rate> {
         self.rate(|since| since.acknowledged)
     }
 
-    /// Payload received per second since the look before.
+    /// Payload received per second since the previous sample.
     pub fn receive_rate(&self) -> Option<Rate> {
         self.rate(|since| since.received)
     }
@@ -240,23 +240,23 @@ impl Seen {
         Some(Rate::from_transfer(bytes(since), since.span))
     }
 
-    /// Bytes in flight, packets counted as full ones.
+    /// Bytes in flight. Each packet counts as a full one.
     pub fn inflight(&self) -> Bytes {
         self.socket.info.snd_mss * u64::from(self.socket.info.inflight())
     }
 
-    /// The smoothed RTT; none before the first sample.
+    /// The smoothed RTT. `None` before the first RTT sample.
     pub fn rtt(&self) -> Option<Duration> {
         Some(self.socket.info.rtt).filter(|rtt| !rtt.is_zero())
     }
 
-    /// How many times its minimum the RTT is.
+    /// The RTT divided by its minimum.
     pub fn rtt_ratio(&self) -> Option<f64> {
         let min = self.socket.info.min_rtt.filter(|min| !min.is_zero())?;
         Some(self.rtt()?.as_secs_f64() / min.as_secs_f64())
     }
 
-    /// The share of packets that were sent again: of those since the look before; of all, at the first.
+    /// The share of retransmissions since the previous sample; at the first sample, since the connection began.
     pub fn retransmitted(&self) -> Option<f64> {
         let info = &self.socket.info;
         let so_far = Since {
@@ -267,7 +267,7 @@ impl Seen {
         self.since.unwrap_or(so_far).resent()
     }
 
-    /// What a controller with a model of the path makes of it.
+    /// The controller's model of the path, if it has one.
     pub fn model(&self) -> Option<Model> {
         Model::of(&self.socket)
     }
@@ -280,12 +280,12 @@ impl Seen {
             .name
     }
 
-    /// What held the sender back since the look before.
+    /// The shares of the limits since the previous sample.
     pub fn shares(&self) -> Option<Shares> {
         self.since.as_ref()?.shares()
     }
 
-    /// The service's port, as far as that can be seen: the lower one.
+    /// The service's port: the lower one, as a guess.
     pub fn service(&self) -> u16 {
         self.socket.local.port().min(self.socket.remote.port())
     }
@@ -295,20 +295,20 @@ fn canonical(end: SocketAddr) -> SocketAddr {
     SocketAddr::new(end.ip().to_canonical(), end.port())
 }
 
-/// A connection that was seen in the last look.
+/// A connection of the last sample.
 #[derive(Debug)]
 pub struct Connection {
-    /// What was seen.
-    pub seen: Seen,
-    /// When it was first seen.
+    /// Its state.
+    pub seen: ConnectionState,
+    /// The time of the first sample that showed it.
     pub first: Duration,
-    /// The last looks, the oldest first; none as long as it does nothing.
+    /// The last samples, the oldest first. Empty as long as the connection is idle.
     history: VecDeque<Past>,
-    /// The look that saw it last.
+    /// The number of the last sample that showed it.
     pub(crate) look: u64,
 }
 
-/// Whether nothing has come, gone or waited since then; clocks that go on by themselves aside.
+/// True if no data came, went or waited between the states. Clocks that always run are ignored.
 fn is_idle(earlier: &SocketState, later: &SocketState) -> bool {
     let key = |socket: &SocketState| {
         let info = &socket.info;
@@ -320,10 +320,10 @@ fn is_idle(earlier: &SocketState, later: &SocketState) -> bool {
     key(earlier) == key(later)
 }
 
-/// A connection in one of the last looks.
+/// A connection in one of the last samples.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Past {
-    /// When, in seconds from the first look.
+    /// The time since the first sample, in seconds.
     pub at_s: f32,
     /// Payload sent and received, in bits per second.
     pub rate_bps: f32,
@@ -336,7 +336,7 @@ pub struct Past {
 }
 
 impl Connection {
-    pub(crate) fn new(seen: Seen, look: u64) -> Connection {
+    pub(crate) fn new(seen: ConnectionState, look: u64) -> Connection {
         let mut connection = Connection {
             first: seen.when.at,
             seen,
@@ -349,12 +349,12 @@ impl Connection {
         connection
     }
 
-    /// Takes in a further look.
+    /// Adds a sample.
     pub(crate) fn update(&mut self, when: Moment, socket: &SocketState, look: u64) {
         let span = when.at.saturating_sub(self.seen.when.at);
         let since = Since::between(&self.seen.socket, socket, span);
         self.seen.when = when;
-        // Of thousands of connections, most are idle: what has not changed is not copied.
+        // Most of thousands of connections are idle, and unchanged states are not copied.
         if !is_idle(&self.seen.socket, socket) {
             self.seen.socket = *socket;
         }
@@ -379,17 +379,17 @@ impl Connection {
             rtt_ms: info.rtt.as_millis_f64() as f32,
             inflight: self.seen.inflight().get() as f32,
         };
-        if self.history.len() == REMEMBERED {
+        if self.history.len() == MAX_HISTORY {
             self.history.pop_front();
         }
         self.history.push_back(past);
         let is_silent = self.history.iter().all(|past| past.rate_bps == 0.0);
-        if self.history.len() == REMEMBERED && is_silent {
+        if self.history.len() == MAX_HISTORY && is_silent {
             self.history = VecDeque::new();
         }
     }
 
-    /// The last looks, the oldest first.
+    /// The last samples, the oldest first.
     pub fn history(&self) -> impl DoubleEndedIterator<Item = &Past> + ExactSizeIterator {
         self.history.iter()
     }

@@ -1,5 +1,4 @@
-//! What is told of a connection, by name and with its unit: the same in JSON and in Parquet, and as in the record of a run
-//! where a run has it.
+//! The fields of a connection, with names and units. JSON, Parquet and the record of a run share them.
 
 use std::borrow::Cow;
 
@@ -9,9 +8,9 @@ use serde_json::{Map, Value};
 use tables::{Cells, Column};
 use units::{Bytes, Duration, Rate};
 
-use crate::connection::{Limit, Seen, Shares, Since};
+use crate::connection::{ConnectionState, Limit, Shares, Since};
 
-type Field<'s> = Column<'s, &'s Seen>;
+type Field<'s> = Column<'s, &'s ConnectionState>;
 
 /// The fields.
 pub fn fields<'s>() -> Vec<Field<'s>> {
@@ -23,8 +22,8 @@ pub fn fields<'s>() -> Vec<Field<'s>> {
     all
 }
 
-/// The fields of a connection as JSON; those that are not known are null.
-pub fn json<'s>(fields: &[Field<'s>], seen: &'s Seen) -> Map<String, Value> {
+/// The fields of a connection as JSON. Unknown ones are null.
+pub fn json<'s>(fields: &[Field<'s>], seen: &'s ConnectionState) -> Map<String, Value> {
     let cell = |field: &Field<'s>| {
         let value = match &field.cells {
             Cells::Whole(cell) => cell(&seen).map(Value::from),
@@ -99,9 +98,9 @@ fn now<'s>() -> Vec<Field<'s>> {
     ]
 }
 
-/// What BBR makes of the path.
+/// BBR's model of the path.
 fn model<'s>() -> Vec<Field<'s>> {
-    let of = |seen: &Seen| seen.model();
+    let of = |seen: &ConnectionState| seen.model();
     vec![
         Field::whole("btl_bw_bps", move |seen| bps(of(seen)?.bw)),
         Field::real("rtprop_ms", move |seen| {
@@ -143,7 +142,7 @@ fn so_far<'s>() -> Vec<Field<'s>> {
     ]
 }
 
-/// Since the look before.
+/// Changes since the previous sample.
 fn since<'s>() -> Vec<Field<'s>> {
     vec![
         Field::real("since_s", |seen| {
@@ -170,11 +169,11 @@ fn since<'s>() -> Vec<Field<'s>> {
     ]
 }
 
-fn info(seen: &Seen) -> &TcpInfo {
+fn info(seen: &ConnectionState) -> &TcpInfo {
     &seen.socket.info
 }
 
-fn packets(seen: &Seen, count: u32) -> Option<u64> {
+fn packets(seen: &ConnectionState, count: u32) -> Option<u64> {
     Some((info(seen).snd_mss * u64::from(count)).get())
 }
 
@@ -186,11 +185,11 @@ fn bound(model: Option<Model>, of: fn(&Model) -> Option<Bytes>) -> Option<u64> {
     model.as_ref().and_then(of).map(Bytes::get)
 }
 
-fn past<T>(seen: &Seen, of: fn(&Since) -> T) -> Option<T> {
+fn past<T>(seen: &ConnectionState, of: fn(&Since) -> T) -> Option<T> {
     seen.since.as_ref().map(of)
 }
 
-fn share(seen: &Seen, of: fn(&Shares) -> f64) -> Option<f64> {
+fn share(seen: &ConnectionState, of: fn(&Shares) -> f64) -> Option<f64> {
     seen.shares().as_ref().map(of)
 }
 

@@ -1,7 +1,7 @@
-//! Rows in Parquet files: bounded on disk and in memory, and readable whatever happens.
+//! Rows in Parquet files: bounded on disk and in memory, and readable after a crash.
 //!
-//! A Parquet file can be read only when it is whole. So the newest file is written anew every few seconds, beside its old
-//! state, and put in its place: a crash costs no more than these seconds. When it has enough rows, the next one begins.
+//! A Parquet file can be read only if it is complete. So the newest file is written again every few seconds, and then
+//! replaces its old state: a crash costs at most these seconds. A file with enough rows is followed by the next one.
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -14,50 +14,50 @@ use units::{Bytes, Duration};
 
 use crate::connection::Moment;
 
-/// So many rows are held: some tens of megabytes.
-pub const ROWS: usize = 1 << 15;
+/// The maximum number of rows in memory, which are some tens of megabytes.
+pub const MAX_ROWS: usize = 1 << 15;
 
-/// So long a file at most.
-const FILE: Duration = Duration::from_secs(3600);
+/// The maximum time that a file covers.
+const MAX_FILE_SPAN: Duration = Duration::from_secs(3600);
 
-/// So long rows are held before they are on the disk.
-pub const HELD: Duration = Duration::from_secs(5);
+/// The maximum time before rows are on the disk.
+pub const MAX_DELAY: Duration = Duration::from_secs(5);
 
-/// The least to keep: a few full files.
-pub const LEAST: Bytes = Bytes::new(32_000_000);
+/// The minimum size to keep: a few full files.
+pub const MIN_KEEP: Bytes = Bytes::new(32_000_000);
 
-/// No later than this by the clock, in milliseconds since 1970: in the year 2264. Nearly as many names of this length come behind.
-const LATEST: u64 = 9_300_000_000_000;
+/// The latest time of a file's name, in milliseconds since 1970: the year 2264. Nearly as many such names follow.
+const MAX_UNIX_MS: u64 = 9_300_000_000_000;
 
-/// So many digits a name has.
-const DIGITS: usize = 13;
+/// The number of digits of a name.
+const NAME_DIGITS: usize = 13;
 
-/// What the names of files end with.
-const END: &str = ".parquet";
+/// The end of files' names.
+const EXTENSION: &str = ".parquet";
 
-/// Why nothing is recorded.
+/// A reason why nothing is recorded.
 #[derive(Debug, thiserror::Error)]
 pub enum RecordError {
     /// The directory cannot be used.
     #[error("{}: {error}", path.display())]
     Place {
-        /// Which one.
+        /// The directory.
         path: PathBuf,
-        /// Why.
+        /// The system's error.
         error: io::Error,
     },
-    /// There is something else at its place.
+    /// Something other than a directory is there.
     #[error("{} is not a directory; give another name", .0.display())]
     Taken(PathBuf),
-    /// It is too little.
-    #[error("expected at least {} MB", LEAST.get() / 1_000_000)]
+    /// The size to keep is too small.
+    #[error("expected at least {} MB", MIN_KEEP.get() / 1_000_000)]
     Little,
     /// A file cannot be written.
     #[error("cannot write {}: {why}", path.display())]
     Write {
-        /// Which one.
+        /// The file.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         why: String,
     },
 }
@@ -69,33 +69,33 @@ pub type Write<R> = fn(&mut BufWriter<&File>, &[R]) -> Result<(), WriteError>;
 #[derive(Debug)]
 pub struct Files<R> {
     directory: PathBuf,
-    /// What their names begin with.
+    /// The beginning of the files' names.
     start: &'static str,
     write: Write<R>,
     keep: Bytes,
     rows: Vec<R>,
-    /// The file that they go to.
+    /// The file that the rows go to.
     file: PathBuf,
     began: Duration,
     written: Duration,
-    /// How many of the rows are on the disk.
+    /// The number of rows that are on the disk.
     safe: usize,
     lost: u64,
     dropped: u64,
-    /// What the newest file's name says, in milliseconds.
+    /// The time in the newest file's name, in milliseconds.
     newest: u64,
 }
 
 impl<R> Files<R> {
-    /// Files in the directory, which is made if it is not there, no more than `keep` of it: the oldest ones go. Nothing else in it
-    /// is touched.
+    /// Writes files into the directory, which is created if necessary. It deletes the oldest ones above a total of
+    /// `keep`, and touches no other files.
     pub fn new(
         directory: &Path,
         start: &'static str,
         keep: Bytes,
         write: Write<R>,
     ) -> Result<Files<R>, RecordError> {
-        if keep < LEAST {
+        if keep < MIN_KEEP {
             return Err(RecordError::Little);
         }
         let place = |error: io::Error| RecordError::Place {
@@ -125,17 +125,17 @@ impl<R> Files<R> {
             newest: files(directory, start)
                 .iter()
                 .filter_map(|(path, _)| millis(start, path.file_name()?.to_str()?))
-                .filter(|millis| *millis <= LATEST)
+                .filter(|millis| *millis <= MAX_UNIX_MS)
                 .max()
                 .unwrap_or(0),
         })
     }
 
-    /// Takes rows in.
+    /// Adds rows.
     ///
     /// # Errors
     ///
-    /// A file cannot be written. What is held stays held, as far as there is room, and is tried again.
+    /// A file cannot be written. Rows stay in memory as far as there is room, and the next call tries again.
     pub fn add(
         &mut self,
         when: Moment,
@@ -144,10 +144,10 @@ impl<R> Files<R> {
         let at = when.at;
         let mut outcome = Ok(());
         for row in rows {
-            if self.rows.len() >= ROWS && outcome.is_ok() {
+            if self.rows.len() >= MAX_ROWS && outcome.is_ok() {
                 outcome = self.next_file();
             }
-            if self.rows.len() >= ROWS {
+            if self.rows.len() >= MAX_ROWS {
                 self.lost += 1;
                 continue;
             }
@@ -157,37 +157,37 @@ impl<R> Files<R> {
             }
             self.rows.push(row);
         }
-        if at.saturating_sub(self.began) >= FILE {
+        if at.saturating_sub(self.began) >= MAX_FILE_SPAN {
             outcome = outcome.and(self.next_file());
-        } else if at.saturating_sub(self.written) >= HELD {
+        } else if at.saturating_sub(self.written) >= MAX_DELAY {
             self.written = at;
             outcome = outcome.and(self.save());
         }
         outcome
     }
 
-    /// How many rows there was no room for, as files could not be written.
+    /// The number of rows lost because files could not be written.
     pub fn lost(&self) -> u64 {
         self.lost
     }
 
-    /// How many rows are held and not on the disk.
+    /// The number of rows that are not on the disk yet.
     pub fn unsaved(&self) -> u64 {
         (self.rows.len() - self.safe) as u64
     }
 
-    /// How many rows had to go with the oldest files, so that no more than is to be kept is there.
+    /// The number of rows deleted with the oldest files to keep the size.
     pub fn dropped(&self) -> u64 {
         self.dropped
     }
 
-    /// How many rows are held.
+    /// The number of rows in memory.
     #[cfg(test)]
     pub fn held(&self) -> usize {
         self.rows.len()
     }
 
-    /// A name behind those of all files that there are, also when the clock was set back: the oldest ones go first.
+    /// A name that sorts after all existing ones, even if the clock was set back: the oldest files are deleted first.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -195,11 +195,11 @@ impl<R> Files<R> {
     )]
     fn name(&mut self, when: Moment) {
         let millis = (when.unix_s * 1000.0) as u64;
-        self.newest = millis.min(LATEST).max(self.newest.saturating_add(1));
+        self.newest = millis.min(MAX_UNIX_MS).max(self.newest.saturating_add(1));
         loop {
-            let name = format!("{}{:0DIGITS$}{END}", self.start, self.newest);
+            let name = format!("{}{:0NAME_DIGITS$}{EXTENSION}", self.start, self.newest);
             self.file = self.directory.join(name);
-            // Nobody's file is replaced: one may have a name that no clock gave it.
+            // An existing file is not replaced: its name may not come from a clock.
             if fs::symlink_metadata(&self.file).is_err() {
                 break;
             }
@@ -214,7 +214,7 @@ impl<R> Files<R> {
         Ok(())
     }
 
-    /// Writes what is held.
+    /// Writes the rows in memory.
     ///
     /// # Errors
     ///
@@ -242,7 +242,7 @@ impl<R> Files<R> {
         new.commit().map_err(text)
     }
 
-    /// Removes the oldest files until the rest is no more than is to be kept.
+    /// Removes the oldest files above the size to keep.
     fn tidy(&mut self) {
         let files = files(&self.directory, self.start);
         let mut all: u64 = files.iter().map(|(_, size)| size).sum();
@@ -259,7 +259,7 @@ impl<R> Files<R> {
     }
 }
 
-/// The files of this kind in a directory, the oldest first, with their sizes.
+/// The files of this kind in a directory, the oldest first, with their sizes in bytes.
 pub fn files(directory: &Path, start: &str) -> Vec<(PathBuf, u64)> {
     let entries = fs::read_dir(directory).into_iter().flatten().flatten();
     let mut files: Vec<(PathBuf, u64)> = entries
@@ -273,16 +273,16 @@ pub fn files(directory: &Path, start: &str) -> Vec<(PathBuf, u64)> {
     files
 }
 
-/// How many rows a file has; of one that is damaged, none can be read.
+/// The number of rows of a file. A damaged file counts as empty.
 fn rows(path: &Path) -> u64 {
     let file = regular::open(path).ok();
     file.and_then(row_count).unwrap_or(0)
 }
 
-/// What a name says that is ours: `watch-1700000000000.parquet`.
+/// The time in the name of a file of this kind: `watch-1700000000000.parquet`.
 fn millis(start: &str, name: &str) -> Option<u64> {
-    let digits = name.strip_prefix(start)?.strip_suffix(END)?;
-    let is_ours = digits.len() == DIGITS && digits.bytes().all(|byte| byte.is_ascii_digit());
+    let digits = name.strip_prefix(start)?.strip_suffix(EXTENSION)?;
+    let is_ours = digits.len() == NAME_DIGITS && digits.bytes().all(|byte| byte.is_ascii_digit());
     digits.parse().ok().filter(|_| is_ours)
 }
 
@@ -296,8 +296,8 @@ mod tests {
     #[test]
     fn a_name_that_no_clock_gave_stops_nobody() {
         let directory = tempfile::tempdir().unwrap();
-        let foreign = [u64::MAX, 9_999_999_999_999, LATEST].map(|millis| {
-            let path = directory.path().join(format!("watch-{millis}{END}"));
+        let foreign = [u64::MAX, 9_999_999_999_999, MAX_UNIX_MS].map(|millis| {
+            let path = directory.path().join(format!("watch-{millis}{EXTENSION}"));
             fs::write(&path, "kept").unwrap();
             path
         });
@@ -307,7 +307,7 @@ mod tests {
                 writeln!(to, "{rows:?}").unwrap();
                 Ok(())
             };
-            let mut files = Files::new(directory.path(), "watch-", LEAST, write).unwrap();
+            let mut files = Files::new(directory.path(), "watch-", MIN_KEEP, write).unwrap();
             for row in 0..3 {
                 let when = Moment {
                     at: Duration::from_secs(run * 100 + row * 10),
@@ -352,7 +352,7 @@ mod tests {
             1 => Ok(()),
             _ => Err(io::Error::from(io::ErrorKind::StorageFull).into()),
         };
-        let mut files = Files::new(directory.path(), "watch-", LEAST, write).unwrap();
+        let mut files = Files::new(directory.path(), "watch-", MIN_KEEP, write).unwrap();
         files.add(Moment::default(), [7]).unwrap();
         assert_eq!(files.unsaved(), 1);
         files.save().unwrap();

@@ -1,4 +1,4 @@
-//! Which connections somebody wants to see, in words: `port=443 !controller=cubic prefix=192.0.2.0/24`.
+//! Filters of connections: `port=443 !controller=cubic prefix=192.0.2.0/24`.
 
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -6,12 +6,12 @@ use std::str::FromStr;
 
 use linux::diag::{ControllerName, Filter as KernelFilter};
 
-use crate::connection::{Limit, Seen};
+use crate::connection::{ConnectionState, Limit};
 use crate::group::UNKNOWN;
 use experiment::Prefix;
 
 units::named! {
-    /// What a word of a filter is about.
+    /// The property that a condition tests.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
     pub enum Key, "filter" {
         /// The port of either end.
@@ -34,9 +34,9 @@ units::named! {
         Cgroup = "cgroup",
         /// The network namespace.
         Namespace = "namespace",
-        /// The number of the network that the other side is in.
+        /// The AS number of the other side's network.
         As = "as",
-        /// What held the sender back.
+        /// The main limit of the sender.
         Limit = "limit",
     }
 }
@@ -48,7 +48,7 @@ pub struct Filter {
     conditions: Vec<Condition>,
 }
 
-/// One word: something of which one alternative must hold, or, after `!`, none.
+/// A condition: one of its alternatives must hold or, after `!`, none.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Condition {
     is_not: bool,
@@ -64,7 +64,7 @@ enum Test {
     State(String),
     Cgroup(String),
     Namespace(String),
-    /// None is what no file names.
+    /// `None` stands for a network without a name in the file.
     System(Option<u32>),
     Limit(Limit),
     Text(String),
@@ -77,7 +77,7 @@ enum Side {
     Either,
 }
 
-/// A word that makes no sense.
+/// An invalid condition.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{word}: {why}")]
 pub struct FilterError {
@@ -110,17 +110,17 @@ impl fmt::Display for Filter {
 }
 
 impl Filter {
-    /// Whether everything passes.
+    /// True if every connection passes.
     pub fn is_empty(&self) -> bool {
         self.conditions.is_empty()
     }
 
-    /// Whether it asks for networks, which take a file that names them.
+    /// True if it tests networks, which requires a file that names them.
     pub fn asks_for_systems(&self) -> bool {
         self.asks(|test| matches!(test, Test::System(_)))
     }
 
-    /// Whether it asks for what happened between two looks.
+    /// True if it tests changes between two samples.
     pub fn asks_for_limits(&self) -> bool {
         self.asks(|test| matches!(test, Test::Limit(_)))
     }
@@ -132,15 +132,15 @@ impl Filter {
             .any(for_this)
     }
 
-    /// Whether the connection passes.
-    pub fn passes(&self, seen: &Seen) -> bool {
+    /// True if the connection passes.
+    pub fn passes(&self, seen: &ConnectionState) -> bool {
         let holds = |condition: &Condition| {
             condition.any.iter().any(|test| test.holds(seen)) != condition.is_not
         };
         self.conditions.iter().all(holds)
     }
 
-    /// What of it the kernel can decide: it then tells less.
+    /// The part that the kernel can test, so that it returns fewer connections.
     pub fn of_kernel(&self) -> KernelFilter {
         let mut filter = KernelFilter::default();
         for condition in self.conditions.iter().filter(|condition| !condition.is_not) {
@@ -214,7 +214,7 @@ impl Test {
         })
     }
 
-    fn holds(&self, seen: &Seen) -> bool {
+    fn holds(&self, seen: &ConnectionState) -> bool {
         let (local, remote) = (seen.socket.local, seen.socket.remote);
         let either = |side: Side, holds: &dyn Fn(bool) -> bool| match side {
             Side::Local => holds(true),
@@ -259,7 +259,7 @@ impl Test {
     }
 }
 
-/// Whether the name has the text, which is in lower case, in it.
+/// True if the name contains the lower-case text.
 fn has(name: &str, text: &str) -> bool {
     name.contains(text) || name.to_lowercase().contains(text)
 }

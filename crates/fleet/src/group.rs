@@ -1,4 +1,4 @@
-//! Connections that have something in common, together.
+//! Groups of connections that have something in common.
 
 use std::fmt;
 
@@ -7,19 +7,19 @@ use tables::statistics::nearest_rank;
 use units::{Duration, Rate};
 
 use crate::column::Column;
-use crate::connection::{Connection, Seen, Since};
+use crate::connection::{Connection, ConnectionState, Since};
 use crate::systems::System;
 use experiment::Prefix;
 
 units::named! {
-    /// What connections are grouped by.
+    /// The property by which connections are grouped.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
     pub enum GroupBy, "group" {
         /// The other side's network: 24 bits of IPv4, 48 of IPv6.
         Prefix = "prefix",
         /// The network's operator, from a file that names them.
         As = "as",
-        /// The lower of the two ports, which mostly is the service's.
+        /// The lower of the two ports, which is usually the service's.
         Port = "port",
         /// The congestion controller.
         Controller = "controller",
@@ -32,10 +32,10 @@ units::named! {
     }
 }
 
-/// What a connection belongs to that has no process, control group or AS that is known.
+/// The group of connections without a known process, control group or AS.
 pub(crate) const UNKNOWN: &str = "unknown";
 
-/// What connections of a group have in common.
+/// The property that the connections of a group share.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Common<'s> {
     Prefix(Prefix),
@@ -46,8 +46,8 @@ enum Common<'s> {
 }
 
 impl GroupBy {
-    /// What the connection has in common with others.
-    fn of(self, seen: &Seen) -> Common<'_> {
+    /// The property of this connection.
+    fn of(self, seen: &ConnectionState) -> Common<'_> {
         let known = match self {
             GroupBy::Prefix => {
                 let address = seen.socket.remote.ip().to_canonical();
@@ -83,29 +83,29 @@ impl fmt::Display for Common<'_> {
     }
 }
 
-/// Several connections together.
+/// A group of connections.
 #[derive(Debug, Default)]
 pub struct Group {
-    /// What they have in common.
+    /// The shared property.
     pub name: String,
-    /// How many they are.
+    /// The number of connections.
     pub connections: u64,
-    /// What all of them send, as far as it is known: of none before the second look.
+    /// The sum of their sending rates, as far as known. `None` before the second sample.
     pub send_rate: Option<Rate>,
-    /// What all of them receive.
+    /// The sum of their receiving rates.
     pub receive_rate: Option<Rate>,
-    /// The least RTT that one of them has had.
+    /// The smallest RTT of any of them.
     pub min_rtt: Option<Duration>,
-    /// Their smoothed RTTs, in order.
+    /// Their smoothed RTTs, ascending once finished.
     pub rtts: Vec<Duration>,
-    /// Their delivery rates, in order.
+    /// Their delivery rates, ascending once finished.
     pub delivery_rates: Vec<Rate>,
-    /// What happened to all of them since the look before, added up; the times, too.
+    /// The sums of their changes since the previous sample, including times.
     pub since: Since,
 }
 
 impl Group {
-    /// The columns that a group has, too.
+    /// The columns that a group has.
     pub const COLUMNS: &'static [Column] = &[
         Column::Send,
         Column::Receive,
@@ -114,7 +114,7 @@ impl Group {
         Column::Resent,
     ];
 
-    /// The connections that pass, by what they have in common; those that send and receive most come first.
+    /// Groups the connections that pass. Groups with the highest rates come first.
     pub fn all<'c>(
         by: GroupBy,
         connections: impl IntoIterator<Item = &'c Connection>,
@@ -138,8 +138,8 @@ impl Group {
         groups
     }
 
-    /// Puts groups in the order of one of their [`COLUMNS`](Group::COLUMNS), from the largest; what is not known, last. Equal ones
-    /// stay in the order that they have.
+    /// Sorts groups by one of their [`COLUMNS`](Group::COLUMNS), the largest first and unknown values last. It is
+    /// stable.
     pub fn sort(groups: &mut [Group], by: Column, is_reversed: bool) {
         let number = |group: &Group| group.number(by).unwrap_or(f64::NEG_INFINITY);
         groups.sort_by(|one, other| number(other).total_cmp(&number(one)));
@@ -148,7 +148,7 @@ impl Group {
         }
     }
 
-    /// The number by which one sorts: of a distribution, the median.
+    /// The number to sort by. For a distribution, it is the median.
     fn number(&self, column: Column) -> Option<f64> {
         let bps = |rate: Rate| rate.bits_per_sec() as f64;
         match column {
@@ -161,7 +161,7 @@ impl Group {
         }
     }
 
-    fn add(&mut self, seen: &Seen) {
+    fn add(&mut self, seen: &ConnectionState) {
         let info = &seen.socket.info;
         self.connections += 1;
         self.send_rate = plus(self.send_rate, seen.send_rate());
@@ -175,7 +175,7 @@ impl Group {
         }
     }
 
-    /// Takes in another group.
+    /// Adds another group.
     pub(crate) fn merge(&mut self, other: Group) {
         self.connections += other.connections;
         self.send_rate = plus(self.send_rate, other.send_rate);
@@ -186,7 +186,7 @@ impl Group {
         self.since.add(&other.since);
     }
 
-    /// Puts what was added in order.
+    /// Names the group and sorts its distributions.
     pub(crate) fn finish(mut self, name: String) -> Group {
         self.rtts.sort_unstable();
         self.delivery_rates.sort_unstable();
@@ -194,7 +194,7 @@ impl Group {
     }
 }
 
-/// Both, of which one may be unknown.
+/// The sum of the known ones.
 fn plus(one: Option<Rate>, other: Option<Rate>) -> Option<Rate> {
     let sum = |one: Rate, other: Rate| {
         Rate::from_bytes_per_sec(one.bytes_per_sec().saturating_add(other.bytes_per_sec()))

@@ -1,9 +1,9 @@
-//! A machine's live TCP connections: looked at, named, filtered, grouped, recorded and exported.
+//! A machine's live TCP connections: sampled, named, filtered, grouped, recorded and exported.
 //!
-//! A [`Watcher`] asks the kernel for all connections of some network namespaces, which costs a microsecond or two for each,
-//! and keeps a [`Connection`] for each: what the kernel says of it now, what happened since the look before, and the last
-//! minute. [`Filter`] and [`Group`] say which ones somebody wants to see, and how; [`Recorder`] writes them to files that are
-//! bounded on disk, and [`Exporter`] serves groups of them as OpenMetrics.
+//! A [`Watcher`] asks the kernel for all connections of some network namespaces, which costs a microsecond or two for
+//! each. It keeps a [`Connection`] for each: its current state, its changes since the previous sample, and the last
+//! minute. [`Filter`] selects connections and [`Group`] groups them. [`Recorder`] writes them to files of bounded size,
+//! and [`Exporter`] serves groups as OpenMetrics.
 //!
 //! ```no_run
 //! use fleet::{Filter, Moment, Namespace, Watcher};
@@ -37,7 +37,9 @@ mod watcher;
 pub mod who;
 
 pub use column::Column;
-pub use connection::{Connection, Limit, Moment, Past, REMEMBERED, Seen, Shares, Since};
+pub use connection::{
+    Connection, ConnectionState, Limit, MAX_HISTORY, Moment, Past, Shares, Since,
+};
 pub use experiment::Prefix;
 pub use fields::{fields, json};
 pub use files::RecordError;
@@ -49,7 +51,7 @@ pub use push::{Destination, DestinationError, Pusher};
 pub use recorder::Recorder;
 pub use serve::Exporter;
 pub use systems::{Regions, Systems, SystemsError};
-pub use table::{MOST, Table};
+pub use table::{MAX_CONNECTIONS, Table};
 pub use unzipped::unzipped;
 pub use watcher::Watcher;
 

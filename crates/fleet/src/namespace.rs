@@ -1,4 +1,4 @@
-//! Network namespaces, by what people call them.
+//! Network namespaces by name.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -10,37 +10,37 @@ use std::path::{Path, PathBuf};
 use linux::Error;
 use linux::diag::Diag;
 
-/// Where `ip netns` keeps names (ip-netns(8)).
-const NAMED: &str = "/run/netns";
+/// The directory in which `ip netns` keeps names (ip-netns(8)).
+const NAMES_DIRECTORY: &str = "/run/netns";
 
 /// A network namespace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Namespace {
-    /// The one that this process is in.
+    /// The namespace of this process.
     Here,
-    /// Another one: its name, and the file that stands for it.
+    /// Another namespace: its name and its file.
     At(String, PathBuf),
 }
 
-/// A namespace that cannot be looked at.
+/// A namespace that cannot be observed.
 #[derive(Debug, thiserror::Error)]
 pub enum NamespaceError {
-    /// There is none of this name.
+    /// No namespace has this name.
     #[error(
         "{0}: {1}; give a name of `ip netns`, the number of a process, a file such as /proc/PID/ns/net, or `all`"
     )]
     Unknown(String, io::Error),
-    /// It cannot be entered, or has no sock_diag.
+    /// The namespace cannot be entered, or has no sock_diag.
     #[error("{0}: {1}")]
     Closed(String, Error),
 }
 
 impl Namespace {
-    /// Those that somebody asks for: a name of `ip netns`, the number of a process, a file, or `all` that this user can see.
+    /// Finds namespaces by a name of `ip netns`, a process's number, a file, or `all` for those that this user can see.
     ///
     /// # Errors
     ///
-    /// There is none.
+    /// There is no such namespace.
     pub fn find(text: &str) -> Result<Vec<Namespace>, NamespaceError> {
         if text == "all" {
             return Ok(Namespace::all());
@@ -50,7 +50,7 @@ impl Namespace {
         } else if text.bytes().all(|byte| byte.is_ascii_digit()) && !text.is_empty() {
             PathBuf::from(format!("/proc/{text}/ns/net"))
         } else {
-            Path::new(NAMED).join(text)
+            Path::new(NAMES_DIRECTORY).join(text)
         };
         match fs::metadata(&path) {
             Ok(about) if about.is_file() => Ok(vec![Namespace::At(text.to_owned(), path)]),
@@ -70,7 +70,7 @@ impl Namespace {
             found.insert(here, Namespace::Here);
         }
         let entries = |directory: &str| fs::read_dir(directory).into_iter().flatten().flatten();
-        let named = entries(NAMED).map(|entry| (entry.file_name(), entry.path()));
+        let named = entries(NAMES_DIRECTORY).map(|entry| (entry.file_name(), entry.path()));
         let of_processes =
             entries("/proc").map(|entry| (entry.file_name(), entry.path().join("ns/net")));
         for (name, path) in named.chain(of_processes) {
@@ -87,7 +87,7 @@ impl Namespace {
         all
     }
 
-    /// What it is called.
+    /// The name.
     pub fn name(&self) -> &str {
         match self {
             Namespace::Here => "here",

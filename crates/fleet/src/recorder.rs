@@ -7,35 +7,35 @@ use std::path::Path;
 use tables::parquet::{WriteError, write};
 use units::Bytes;
 
-use crate::connection::{Connection, Moment, Seen};
+use crate::connection::{Connection, ConnectionState, Moment};
 use crate::fields::fields;
 use crate::files::{Files, RecordError};
 
 /// Records connections.
 #[derive(Debug)]
-pub struct Recorder(Files<Seen>);
+pub struct Recorder(Files<ConnectionState>);
 
-fn write_seen(to: &mut BufWriter<&File>, rows: &[Seen]) -> Result<(), WriteError> {
+fn write_seen(to: &mut BufWriter<&File>, rows: &[ConnectionState]) -> Result<(), WriteError> {
     let about = [("fullpipe.version", env!("CARGO_PKG_VERSION").to_owned())];
     write(to, &fields(), rows, &about)
 }
 
 impl Recorder {
-    /// Records into the directory, which is made if it is not there, no more than `keep` of it: the oldest files go. Nothing
-    /// else in it is touched.
+    /// Records into the directory, which is created if necessary. It deletes the oldest files above a total of `keep`,
+    /// and touches no other files.
     ///
     /// # Errors
     ///
-    /// It cannot be made or written to, or is a file; or `keep` is too little.
+    /// The directory cannot be created or written to, is a file, or `keep` is too small.
     pub fn new(directory: &Path, keep: Bytes) -> Result<Recorder, RecordError> {
         Files::new(directory, "watch-", keep, write_seen).map(Recorder)
     }
 
-    /// Takes in a look: a row for each connection that is new, or did something since the look before.
+    /// Adds a sample: a row for each connection that is new or was active since the previous sample.
     ///
     /// # Errors
     ///
-    /// A file cannot be written. What is held stays held, as far as there is room, and is tried again.
+    /// A file cannot be written. Rows stay in memory as far as there is room, and the next call tries again.
     pub fn look<'c>(
         &mut self,
         when: Moment,
@@ -49,7 +49,7 @@ impl Recorder {
             .add(when, news.map(|connection| connection.seen.clone()))
     }
 
-    /// Writes what is held.
+    /// Writes the rows in memory.
     ///
     /// # Errors
     ///
@@ -58,7 +58,7 @@ impl Recorder {
         self.0.save()
     }
 
-    /// How many rows there was no room for, as files could not be written.
+    /// The number of rows lost because files could not be written.
     pub fn lost(&self) -> u64 {
         self.0.lost()
     }
@@ -69,7 +69,7 @@ mod tests {
     use std::fs;
 
     use super::*;
-    use crate::files::ROWS;
+    use crate::files::MAX_ROWS;
     use crate::tests::connection;
     use units::Duration;
 
@@ -111,7 +111,7 @@ mod tests {
             sizes.len() >= 15 && sizes.is_sorted() && sizes.first() < sizes.last(),
             "{sizes:?}"
         );
-        // As a crash would.
+        // This is the state after a crash.
         drop(recorder);
         assert_eq!(names(directory.path()), ["watch-1700000000000.parquet"]);
     }
@@ -130,7 +130,7 @@ mod tests {
         fs::write(&dead, "half").unwrap();
         let mut recorder = Recorder::new(directory.path(), KEEP).unwrap();
         assert!(!dead.exists());
-        let all: Vec<_> = (0..ROWS as u64 / 2 + 1).map(connection).collect();
+        let all: Vec<_> = (0..MAX_ROWS as u64 / 2 + 1).map(connection).collect();
         for second in 0..2 {
             recorder.look(at(second), &all).unwrap();
         }
@@ -145,7 +145,7 @@ mod tests {
     fn files_are_in_order_whatever_becomes_of_the_clock() {
         let directory = tempfile::tempdir().unwrap();
         let mut before: Option<String> = None;
-        // Forward by 400 years, to 1970, and back again; each is another process.
+        // The clock goes forward by 400 years, to 1970, and back again. Each step is another process.
         for unix_s in [1.7e9, 1.4e10, 0.0, 1.7e9] {
             let mut recorder = Recorder::new(directory.path(), KEEP).unwrap();
             let when = Moment { unix_s, ..at(1) };
@@ -166,7 +166,7 @@ mod tests {
         idle[0].seen.since = Some(crate::Since::default());
         recorder.look(at(9), &idle).unwrap();
         assert_eq!(recorder.0.held(), 0);
-        // One that is new has one, whatever it did.
+        // A new connection has a row even if it is idle.
         recorder.look(at(0), &idle).unwrap();
         assert_eq!(recorder.0.held(), 1);
     }
@@ -180,7 +180,7 @@ mod tests {
         let looks = (0..40).map(|second| recorder.look(at(second), &all).is_ok());
         let failed = looks.filter(|is_fine| !is_fine).count();
         assert!(failed >= 7, "{failed}");
-        assert!(recorder.0.held() <= ROWS && recorder.lost() > 0);
+        assert!(recorder.0.held() <= MAX_ROWS && recorder.lost() > 0);
         fs::create_dir_all(directory.path().join("a/b")).unwrap();
         recorder.finish().unwrap();
         assert_eq!(names(&directory.path().join("a/b")).len(), 1);

@@ -1,5 +1,4 @@
-//! The metrics over HTTP. Whoever reads gets the text of the last look; nobody who reads slowly, or sends nonsense, holds up
-//! the next one.
+//! The metrics over HTTP: the text of the last sample. A slow or invalid client does not delay the next one.
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
@@ -22,16 +21,15 @@ use tokio::runtime::Builder;
 use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
 
-/// So many connections are served at once. With a further one, the oldest is closed: who holds places and asks nothing does not keep
-/// others out.
-const MOST: usize = 256;
+/// The maximum number of connections. A further one closes the oldest, so that silent clients do not keep others out.
+const MAX_CONNECTIONS: usize = 256;
 
-/// So long a request may take to come, and a connection to be served.
-const REQUEST: Duration = Duration::from_secs(5);
-const CONNECTION: Duration = Duration::from_secs(30);
+/// The timeouts of a request and of a connection.
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(5);
+const CONNECTION_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// OpenMetrics 1.0.
-const TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
 /// Serves the metrics, on a thread of its own.
 #[derive(Debug)]
@@ -43,11 +41,11 @@ pub struct Exporter {
 type Shown = Arc<Mutex<Bytes>>;
 
 impl Exporter {
-    /// Serves at this address from now on, until the process ends.
+    /// Starts to serve at this address until the process ends.
     ///
     /// # Errors
     ///
-    /// The address is taken or not this machine's.
+    /// The address is in use or not local.
     pub fn start(address: SocketAddr) -> io::Result<Exporter> {
         let listener = StdListener::bind(address)?;
         listener.set_nonblocking(true)?;
@@ -61,12 +59,12 @@ impl Exporter {
         Ok(Exporter { text, address })
     }
 
-    /// Where it serves.
+    /// The address of the server.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Serves this text from now on.
+    /// Replaces the text.
     pub fn show(&self, text: String) {
         *self.text.lock().unwrap_or_else(PoisonError::into_inner) = Bytes::from(text);
     }
@@ -79,20 +77,20 @@ async fn serve(listener: StdListener, text: Shown) {
     let mut served: VecDeque<JoinHandle<()>> = VecDeque::new();
     loop {
         let Ok((stream, _)) = listener.accept().await else {
-            // Too many open files, mostly: others end sooner or later.
+            // Mostly, there are too many open files, and others will close.
             sleep(Duration::from_millis(100)).await;
             continue;
         };
         served.retain(|one| !one.is_finished());
-        if served.len() >= MOST
+        if served.len() >= MAX_CONNECTIONS
             && let Some(oldest) = served.pop_front()
         {
             oldest.abort();
         }
         let text = Arc::clone(&text);
         served.push_back(tokio::spawn(async move {
-            // Whoever is too slow, or speaks no HTTP, is not told why.
-            let _ = timeout(CONNECTION, speak(stream, text)).await;
+            // A client that is too slow, or speaks no HTTP, gets no answer.
+            let _ = timeout(CONNECTION_TIMEOUT, speak(stream, text)).await;
         }));
     }
 }
@@ -107,20 +105,20 @@ async fn speak(stream: TcpStream, text: Shown) -> hyper::Result<()> {
     });
     http1::Builder::new()
         .timer(TokioTimer::new())
-        .header_read_timeout(REQUEST)
+        .header_read_timeout(REQUEST_TIMEOUT)
         .keep_alive(false)
         .half_close(true)
         .serve_connection(TokioIo::new(stream), service)
         .await
 }
 
-/// Whether the client asks for this machine itself: by an address, or by a name that no name server gives (RFC 6761,
-/// section 6.3). A page in a browser of this machine may have a name that its owner lets resolve to the loopback address, and
-/// would read what is served there.
+/// True if the client asks for this machine itself: by an address, or by a name that no name server gives (RFC 6761,
+/// section 6.3). A web page may have a name that its owner resolves to the loopback address, and could then read these
+/// metrics in a browser of this machine.
 fn asks_for_this_machine(request: &Request<Incoming>) -> bool {
     let mut hosts = request.headers().get_all(HOST).iter();
     let host = match (hosts.next(), hosts.next()) {
-        // Every browser sends one, and no more (RFC 9112, section 3.2).
+        // Every browser sends exactly one (RFC 9112, section 3.2).
         (None, _) => return true,
         (Some(host), None) => host,
         (Some(_), Some(_)) => return false,
@@ -128,7 +126,7 @@ fn asks_for_this_machine(request: &Request<Incoming>) -> bool {
     let Ok(authority) = Authority::try_from(host.as_bytes()) else {
         return false;
     };
-    // The target of a request counts, if it names a host (RFC 9112, section 3.2.2).
+    // A host in the request's target takes precedence (RFC 9112, section 3.2.2).
     is_of_this_machine(&authority) && request.uri().authority().is_none_or(is_of_this_machine)
 }
 
@@ -171,7 +169,7 @@ fn answer(request: &Request<Incoming>, text: Bytes, is_local: bool) -> Response<
     } else {
         response
             .headers_mut()
-            .insert(CONTENT_TYPE, TYPE.parse().expect("a header"));
+            .insert(CONTENT_TYPE, OPEN_METRICS.parse().expect("a header"));
     }
     response
 }
@@ -185,7 +183,7 @@ mod tests {
 
     fn ask(exporter: &Exporter, request: &[u8]) -> String {
         let mut stream = TcpStream::connect(exporter.address()).expect("listens");
-        // Nonsense may be answered with the end of the connection at any time.
+        // The server may close the connection on invalid input at any time.
         let _ = stream.write_all(request);
         let _ = stream.shutdown(Shutdown::Write);
         let mut answer = Vec::new();
@@ -270,7 +268,7 @@ mod tests {
             let answer = ask(&exporter, garbage);
             assert!(!answer.contains("# EOF"), "{answer}");
         }
-        // Some that say nothing, and some that do not read.
+        // Some clients say nothing, and some do not read.
         let silent: Vec<_> = (0..300)
             .map(|_| TcpStream::connect(exporter.address()).expect("listens"))
             .collect();

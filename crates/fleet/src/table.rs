@@ -1,4 +1,4 @@
-//! All connections, from look to look.
+//! All connections, from sample to sample.
 
 use std::sync::Arc;
 
@@ -6,35 +6,35 @@ use hashbrown::HashMap;
 use linux::diag::SocketState;
 use units::Duration;
 
-use crate::connection::{Connection, Moment, Seen, Since};
+use crate::connection::{Connection, ConnectionState, Moment, Since};
 
-/// So many connections are followed; further ones are counted.
-pub const MOST: usize = 1 << 18;
+/// The maximum number of followed connections. Further ones are only counted.
+pub const MAX_CONNECTIONS: usize = 1 << 18;
 
-/// A connection that is not shown, as dumps fail, stays for so many looks.
-const PATIENCE: u64 = 60;
+/// The number of samples for which a connection is kept while dumps fail to show it.
+const MAX_MISSED_LOOKS: u64 = 60;
 
-/// The connections of the last look.
+/// The connections of the last sample.
 #[derive(Debug, Default)]
 pub struct Table {
     all: Vec<Connection>,
     places: HashMap<u64, usize>,
-    /// Where the next connection is expected: the kernel tells them in about the same order each time.
+    /// The expected index of the next connection: the kernel returns them in about the same order each time.
     cursor: usize,
     look: u64,
     when: Moment,
     left_out: u64,
     came: usize,
-    /// Those that the last look has not shown. A dump may miss a connection while others come and go.
+    /// The connections that the last sample did not show. A dump may miss a connection while others come and go.
     missed: HashMap<u64, Connection>,
-    /// When each namespace was last told as a whole. What comes later is new, and its counts began with zero.
+    /// The time of each namespace's last complete dump. Later connections are new, and their counts began with zero.
     whole: HashMap<Arc<str>, Duration>,
-    /// The namespaces that this look has not told as a whole.
+    /// The namespaces without a complete dump in this sample.
     broken: Vec<Arc<str>>,
 }
 
 impl Table {
-    /// Begins a look.
+    /// Begins a sample.
     pub fn begin(&mut self, when: Moment) {
         self.look += 1;
         self.when = when;
@@ -44,8 +44,12 @@ impl Table {
         self.broken.clear();
     }
 
-    /// Takes in what the look shows of a connection. `name` makes what else is to be known of one that was not there before.
-    pub fn see(&mut self, socket: &SocketState, name: impl FnOnce(&SocketState) -> Seen) {
+    /// Adds a connection of the sample. `name` supplies the other facts about a new connection.
+    pub fn see(
+        &mut self,
+        socket: &SocketState,
+        name: impl FnOnce(&SocketState) -> ConnectionState,
+    ) {
         let is_here = |connection: &Connection| connection.seen.socket.cookie == socket.cookie;
         let place = match self.all.get(self.cursor) {
             Some(expected) if is_here(expected) => Some(self.cursor),
@@ -55,11 +59,11 @@ impl Table {
             && let Some(connection) = self.all.get_mut(place)
         {
             self.cursor = place + 1;
-            // A dump may tell of a connection twice while others come and go.
+            // A dump may show a connection twice while others come and go.
             if connection.look != self.look {
                 connection.update(self.when, socket, self.look);
             }
-        } else if self.all.len() < MOST {
+        } else if self.all.len() < MAX_CONNECTIONS {
             let connection = match self.missed.remove(&socket.cookie) {
                 Some(mut connection) => {
                     connection.update(self.when, socket, self.look);
@@ -77,8 +81,9 @@ impl Table {
         }
     }
 
-    /// One that was not there when its namespace was last told as a whole: it counts from zero, and is no older than that.
-    fn new_one(&self, mut seen: Seen) -> Connection {
+    /// The changes of a connection that was not there at the namespace's last complete dump: it counts from zero, and
+    /// is no older than that.
+    fn new_one(&self, mut seen: ConnectionState) -> Connection {
         let before = self.whole.get(&seen.namespace);
         let since = |before: &Duration| {
             let span = self.when.at.saturating_sub(*before);
@@ -88,7 +93,7 @@ impl Table {
         Connection::new(seen, self.look)
     }
 
-    /// The same, for those who know no more than the namespace's name.
+    /// Adds a connection with nothing but the namespace's name.
     pub fn see_in(&mut self, socket: &SocketState, namespace: &Arc<str>) {
         let when = self.when;
         self.see(socket, |socket| {
@@ -96,26 +101,26 @@ impl Table {
         });
     }
 
-    /// What was seen so far of a namespace is all there is of it, or is not, as the kernel did not tell all.
+    /// Ends the dump of a namespace. `is_whole` is false if the kernel did not return all connections.
     pub fn told(&mut self, namespace: &Arc<str>, is_whole: bool) {
         if !is_whole {
             self.broken.push(Arc::clone(namespace));
         } else if self.left_out == 0 {
             self.whole.insert(Arc::clone(namespace), self.when.at);
         } else {
-            // What there will be room for may be old.
+            // A connection that gets room later may be old.
             self.whole.remove(namespace);
         }
     }
 
-    /// Ends the look: what it has not shown is gone. Of a namespace that was not told as a whole, it stays, and nothing is known of what
-    /// happened to it.
+    /// Ends the sample. Connections that it did not show are removed. After an incomplete dump of a namespace they
+    /// stay, with unknown changes.
     pub fn end(&mut self) {
         let (look, broken) = (self.look, &self.broken);
         let is_gone = |connection: &mut Connection| {
             let is_shown = connection.look == look;
             let stays = !is_shown
-                && look - connection.look <= PATIENCE
+                && look - connection.look <= MAX_MISSED_LOOKS
                 && broken.contains(&connection.seen.namespace);
             if stays {
                 connection.seen.since = Some(Since::default());
@@ -142,30 +147,30 @@ impl Table {
         &mut self.all
     }
 
-    /// The one with this cookie.
+    /// The connection with this cookie.
     pub fn by_cookie(&self, cookie: u64) -> Option<&Connection> {
         self.all.get(*self.places.get(&cookie)?)
     }
 
-    /// When the last look was.
+    /// The time of the last sample.
     pub fn when(&self) -> Moment {
         self.when
     }
 
-    /// How many connections the last look has left out, as there are too many.
+    /// The number of connections that the last sample left out because there are too many.
     pub fn left_out(&self) -> u64 {
         self.left_out
     }
 
-    /// How many connections were new in the last look.
+    /// The number of connections that were new in the last sample.
     pub fn came(&self) -> usize {
         self.came
     }
 }
 
-/// A connection of which nothing but the socket is known.
-pub fn nameless(when: Moment, socket: &SocketState, namespace: Arc<str>) -> Seen {
-    Seen {
+/// A connection with nothing known but its socket.
+pub fn nameless(when: Moment, socket: &SocketState, namespace: Arc<str>) -> ConnectionState {
+    ConnectionState {
         when,
         socket: *socket,
         since: None,

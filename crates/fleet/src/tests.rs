@@ -1,16 +1,16 @@
-//! A connection as tests need one.
+//! A sample connection for tests.
 
 use std::sync::Arc;
 
 use linux::diag::SocketState;
 use units::{Bytes, Duration, Rate};
 
-use crate::connection::{Connection, Moment, Seen, Since};
+use crate::connection::{Connection, ConnectionState, Moment, Since};
 use crate::systems::System;
 use crate::table::{Table, nameless};
 use crate::who::Process;
 
-/// What Linux 6.18 said of a BBR connection, as `crates/linux` has it.
+/// The answer of Linux 6.18 about a BBR connection, as `crates/linux` has it.
 const CAPTURED: &str = include_str!("captured.hex");
 
 fn captured() -> SocketState {
@@ -30,9 +30,9 @@ fn moment(second: u64) -> Moment {
     }
 }
 
-/// nginx's connection from 192.0.2.1:443 to 198.51.100.7:50000, with BBR: 8 Mbit/s over an RTT of 40 ms, where 20 ms are the
-/// least, limited by congestion control for nine tenths of a second.
-pub fn seen() -> Seen {
+/// nginx's connection from 192.0.2.1:443 to 198.51.100.7:50000 with BBR: 8 Mbit/s, an RTT of 40 ms with a minimum of 20
+/// ms, limited by congestion control for 0.9 s.
+pub fn seen() -> ConnectionState {
     let mut socket = captured();
     socket.local = "192.0.2.1:443".parse().unwrap();
     socket.remote = "198.51.100.7:50000".parse().unwrap();
@@ -52,7 +52,7 @@ pub fn seen() -> Seen {
         busy: Duration::from_millis(900),
         ..Since::default()
     };
-    Seen {
+    ConnectionState {
         since: Some(since),
         process: Some(Arc::new(Process {
             pid: 17,
@@ -67,7 +67,7 @@ pub fn seen() -> Seen {
     }
 }
 
-/// The same, with this cookie, first seen a second ago.
+/// The same connection with this cookie, first seen a second ago.
 pub fn connection(cookie: u64) -> Connection {
     let mut seen = seen();
     seen.socket.cookie = cookie;
@@ -114,11 +114,11 @@ fn what_a_look_does_not_show_is_gone_and_the_rest_goes_on() {
     }
     assert_eq!(
         table.by_cookie(1).unwrap().history().len(),
-        crate::REMEMBERED
+        crate::MAX_HISTORY
     );
 }
 
-/// A look at connections that have so many kilobytes acknowledged; whether the kernel told all.
+/// A sample of connections with so many kilobytes acknowledged. `is_whole` tells if the kernel's answer was complete.
 fn look(table: &mut Table, second: u64, sockets: &[(u64, u64)], is_whole: bool) {
     let namespace = std::sync::Arc::from("host");
     table.begin(moment(second));
@@ -127,7 +127,7 @@ fn look(table: &mut Table, second: u64, sockets: &[(u64, u64)], is_whole: bool) 
         socket.cookie = cookie;
         socket.info.bytes_acked = Bytes::new(kilobytes * 1000);
         socket.info.bytes_sent = socket.info.bytes_acked + socket.info.bytes_retrans;
-        // What has no new packets is idle.
+        // A connection without new packets is idle.
         socket.info.segs_in = u32::try_from(kilobytes).unwrap();
         table.see_in(&socket, &namespace);
     }
@@ -135,7 +135,7 @@ fn look(table: &mut Table, second: u64, sockets: &[(u64, u64)], is_whole: bool) 
     table.end();
 }
 
-/// The kilobytes of all looks, as exported and recorded.
+/// The kilobytes of all samples, as exported and recorded.
 fn counted(table: &Table) -> u64 {
     let all = table.all().iter().filter_map(|one| one.seen.since);
     all.map(|since| since.acknowledged.get() / 1000).sum()
@@ -145,13 +145,13 @@ fn counted(table: &Table) -> u64 {
 fn a_connection_that_comes_counts_from_zero() {
     let mut table = Table::default();
     look(&mut table, 1, &[(1, 500)], true);
-    // What was there before the first look is nobody's.
+    // Traffic before the first sample is not counted.
     assert_eq!(counted(&table), 0);
     assert_eq!(table.by_cookie(1).unwrap().seen.since, None);
     let mut metrics = crate::Metrics::new(crate::GroupBy::Controller, 1);
     metrics.look(table.when(), table.all(), [0; 3]);
     let mut total = 0;
-    // Five of 1.5 s, with 1 MB each: seen once or twice.
+    // Five connections of 1.5 s with 1 MB each are seen once or twice.
     for (second, sockets) in [
         (2, vec![(1, 500), (2, 700), (3, 300)]),
         (3, vec![(2, 1000), (4, 1000), (5, 10)]),
@@ -183,7 +183,7 @@ fn what_a_dump_misses_or_tells_twice_counts_once() {
     let back = table.by_cookie(2).unwrap();
     assert_eq!(back.first, Duration::from_secs(1));
     assert_eq!(back.seen.since.unwrap().span, Duration::from_secs(2));
-    // A socket that is connected anew counts from zero.
+    // A reconnected socket counts from zero.
     look(&mut table, 4, &[(1, 70), (2, 400)], true);
     assert_eq!(counted(&table), 70);
 }
@@ -202,7 +202,7 @@ fn a_dump_that_fails_costs_no_counts() {
     assert_eq!(counted(&table), 300 + 60);
     let new = table.by_cookie(3).unwrap().seen.since.unwrap();
     assert_eq!(new.span, Duration::from_secs(3), "since the last whole one");
-    // A namespace that answers no more is not remembered for ever.
+    // A namespace that no longer answers is forgotten.
     for second in 6..80 {
         look(&mut table, second, &[], false);
     }
@@ -235,7 +235,7 @@ fn a_syn_is_no_payload_and_no_packet_with_data() {
         (&json["acknowledged_bytes"], &json["retransmitted_packets"]),
         (&100.into(), &0.into())
     );
-    // The packet was lost, too: it cannot have been sent again more often than it was sent.
+    // The packet was lost, too. The number of retransmissions cannot exceed that of transmissions.
     let mut again = now;
     again.info.bytes_sent += Bytes::new(100);
     again.info.bytes_retrans += Bytes::new(100);

@@ -8,8 +8,7 @@ use text::TextError;
 /// The first bytes of a gzip file (RFC 1952, section 2.3.1).
 const GZIP: &[u8] = &[0x1f, 0x8b];
 
-/// The content of a file, decompressed if necessary. It ends with an error behind this many bytes: a file of 1 MB can
-/// have 1 GB of content.
+/// The content of a file, decompressed if necessary. Reading fails behind `most` bytes: 1 MB can have 1 GB of content.
 pub fn unzipped<'s>(source: impl Read + 's, most: u64) -> io::Result<Box<dyn BufRead + 's>> {
     let mut source = BufReader::new(source);
     let is_gzip = source.fill_buf()?.starts_with(GZIP);
@@ -22,7 +21,7 @@ pub fn unzipped<'s>(source: impl Read + 's, most: u64) -> io::Result<Box<dyn Buf
     Ok(Box::new(BufReader::new(AtMost { plain, left, most })))
 }
 
-/// A reader that refuses what is larger.
+/// A reader that fails beyond a maximum size.
 struct AtMost<R> {
     plain: R,
     left: u64,
@@ -32,7 +31,7 @@ struct AtMost<R> {
 impl<R: Read> Read for AtMost<R> {
     fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
         if self.left == 0 {
-            // What ends here is told from what goes on.
+            // This tells a source that ends here from a longer one.
             return match self.plain.read(&mut [0])? {
                 0 => Ok(0),
                 _ => Err(io::Error::other(TextError::Large(self.most).to_string())),

@@ -1,4 +1,4 @@
-//! Looks at the machine's connections.
+//! Samples of the machine's connections.
 
 use std::net::IpAddr;
 use std::path::Path;
@@ -13,34 +13,33 @@ use crate::systems::Systems;
 use crate::table::{Table, nameless};
 use crate::who::{Cgroups, Processes};
 
-/// So many files of processes are looked at in a look: some milliseconds.
-const FILES: usize = 4096;
+/// The maximum number of processes' files to check in a sample, which takes some milliseconds.
+const FILES_PER_LOOK: usize = 4096;
 
-/// New control groups are looked for no more often than every so many looks.
-const CGROUP_LOOKS: u64 = 10;
+/// The minimum number of samples between two searches for new control groups.
+const MIN_CGROUP_LOOKS: u64 = 10;
 
-/// Looks at all connections of some network namespaces.
+/// Samples all connections of some network namespaces.
 pub struct Watcher {
-    places: Vec<Place>,
+    places: Vec<WatchedNamespace>,
     filter: KernelFilter,
     systems: Option<Systems>,
     processes: Processes,
     cgroups: Cgroups,
     table: Table,
-    /// Whether there are connections whose process has not been looked for since they came.
+    /// True if there are connections whose process has not been searched for yet.
     is_process_wanted: bool,
     is_cgroup_wanted: bool,
     looks: u64,
 }
 
-struct Place {
+struct WatchedNamespace {
     name: Arc<str>,
     diag: Diag,
 }
 
 impl Watcher {
-    /// Watches these namespaces. `filter` leaves connections out that nobody asks for; `systems` says which networks they
-    /// lead to.
+    /// Watches these namespaces. The kernel applies `filter`; `systems` names the networks of remote addresses.
     ///
     /// # Errors
     ///
@@ -50,10 +49,10 @@ impl Watcher {
         filter: KernelFilter,
         systems: Option<Systems>,
     ) -> Result<Watcher, NamespaceError> {
-        let open = |namespace: &Namespace| -> Result<Place, NamespaceError> {
-            Ok(Place {
+        let open = |namespace: &Namespace| -> Result<WatchedNamespace, NamespaceError> {
+            Ok(WatchedNamespace {
                 name: namespace.name().into(),
-                // Without the right to see the state of Fullpipe's controllers, everything else is seen.
+                // Without the permission to see the state of Fullpipe's controllers, everything else is seen.
                 diag: namespace.diag()?.with_storage(kernel::visible_flows()),
             })
         };
@@ -70,11 +69,11 @@ impl Watcher {
         })
     }
 
-    /// Looks at them.
+    /// Takes a sample.
     ///
     /// # Errors
     ///
-    /// The kernel refuses, or says what makes no sense; what came before was seen.
+    /// The kernel refuses, or its answer is invalid. Connections before the error are kept.
     pub fn look(&mut self, when: Moment) -> Result<(), Error> {
         let Watcher {
             places,
@@ -109,14 +108,14 @@ impl Watcher {
         self.is_process_wanted |= lacks.0;
         self.is_cgroup_wanted |= lacks.1;
         self.looks += 1;
-        self.find_processes(FILES);
-        if self.is_cgroup_wanted && self.looks.is_multiple_of(CGROUP_LOOKS) {
+        self.find_processes(FILES_PER_LOOK);
+        if self.is_cgroup_wanted && self.looks.is_multiple_of(MIN_CGROUP_LOOKS) {
             self.find_cgroups();
         }
         outcome
     }
 
-    /// Looks for all processes at once, however long that takes.
+    /// Finds the sockets of all processes at once, however long that takes.
     pub fn find_all(&mut self) {
         self.find_processes(usize::MAX);
     }
@@ -154,7 +153,7 @@ impl Watcher {
         self.table.all()
     }
 
-    /// All that is known of the last look.
+    /// The table of the last sample.
     pub fn table(&self) -> &Table {
         &self.table
     }

@@ -17,8 +17,7 @@ pub fn check() -> Vec<Requirement> {
     all
 }
 
-/// The requirements of attaching the program that steers connections, and whether this machine and this process meet
-/// them. Changes nothing.
+/// The requirements of the program that steers connections, and whether this process meets them. Changes nothing.
 pub fn check_steering() -> Vec<Requirement> {
     #[cfg(feature = "load")]
     let all = bpf::steering_requirements();

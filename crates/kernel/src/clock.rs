@@ -24,7 +24,7 @@ pub fn since_boot() -> Result<Duration, Error> {
     ))
 }
 
-/// How far this process's clock is ahead of the machine's (`time_namespaces(7)`), in nanoseconds.
+/// The time by which this process's clock is ahead of the machine's (`time_namespaces(7)`), in nanoseconds.
 fn offset() -> i128 {
     static OFFSET: OnceLock<i128> = OnceLock::new();
     *OFFSET.get_or_init(|| {

@@ -22,12 +22,12 @@ mod model;
 mod pacing;
 mod parameters;
 mod permission;
+mod reports;
 mod requirement;
 mod resent;
 mod settings;
 mod snapshot;
 mod steering;
-mod told;
 mod users;
 mod visible;
 
@@ -49,14 +49,16 @@ pub use model::{Model, state_of_window};
 pub use pacing::pacing;
 pub use parameters::{Parameter, Value};
 pub use permission::check_permission;
+pub use reports::{EndedConnection, ReportedObject, SteeredConnection};
 pub use requirement::Requirement;
-pub use resent::{ANY_SHARE, KNOWN_PACKETS, MOST_REMEMBERED, Resent, millionths, resent_with_data};
+pub use resent::{
+    ANY_SHARE, KNOWN_PACKETS, MAX_REMEMBERED_NETWORKS, Resent, millionths, resent_with_data,
+};
 pub use settings::{ParameterError, Settings};
 pub use snapshot::Snapshot;
 pub use steering::{
-    InForce, Kept, MOST_ARMS, MOST_INTERFACES, MOST_PORTS, MOST_RULES, NewConnection, Steering,
-    SteeringCounts, SteeringRule, mapped,
+    InForce, MAX_ARMS, MAX_INTERFACES, MAX_PORT_RANGES, MAX_RULES, NewConnection, ProgramOwner,
+    Steering, SteeringCounts, SteeringRule, mapped,
 };
-pub use told::{EndedConnection, SteeredConnection, ToldObject};
 pub use users::{Users, users};
 pub use visible::visible_flows;

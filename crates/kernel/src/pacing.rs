@@ -4,7 +4,7 @@ use std::fs;
 
 const QUEUE: &str = "/proc/sys/net/core/default_qdisc";
 
-/// How packets are paced on devices that come up from now on, and what would do so at a lower cost.
+/// The present way to pace packets on new devices, with advice if another one costs less.
 ///
 /// Without the queue discipline FQ, TCP uses a timer of its own for each connection (Linux `SK_PACING_NEEDED`). FQ
 /// keeps all connections in one queue.

@@ -33,7 +33,7 @@ pub enum Value {
     Count(u64),
     /// A time.
     Duration(Duration),
-    /// Whether a feature is on.
+    /// True if a feature is on.
     Switch(bool),
 }
 
@@ -73,8 +73,8 @@ impl Value {
                 _ => Err("expected a share from 0% to 100%".to_owned()),
             },
             Value::Duration(_) => match parsed::<Duration>(text)? {
-                span if (LEAST..=MOST).contains(&span) => Ok(Value::Duration(span)),
-                _ => Err(format!("expected a time from {LEAST} to {MOST}")),
+                span if (MIN_TIME..=MAX_TIME).contains(&span) => Ok(Value::Duration(span)),
+                _ => Err(format!("expected a time from {MIN_TIME} to {MAX_TIME}")),
             },
             Value::Count(_) => match text.parse() {
                 Ok(count) if (1..=1_000_000).contains(&count) => Ok(Value::Count(count)),
@@ -102,8 +102,8 @@ impl fmt::Display for Value {
 }
 
 /// The bounds of times. Below them, a flow would only look for its RTT; above them, it would never do so.
-const LEAST: Duration = Duration::from_millis(1);
-const MOST: Duration = Duration::from_secs(3_600);
+const MIN_TIME: Duration = Duration::from_millis(1);
+const MAX_TIME: Duration = Duration::from_secs(3_600);
 
 fn parsed<T: FromStr<Err: fmt::Display>>(text: &str) -> Result<T, String> {
     text.parse().map_err(|error: T::Err| error.to_string())

@@ -7,7 +7,7 @@ use crate::Error;
 pub struct Requirement {
     /// Its name.
     pub what: &'static str,
-    /// Why it is not met, and how to meet it. `None` if it is met.
+    /// The reason why it is not met, and the remedy. `None` if it is met.
     pub lack: Option<String>,
 }
 

@@ -7,23 +7,23 @@ use units::Ratio;
 
 use crate::drawn_unit::{DrawnUnit, halves};
 
-/// The most client networks that are remembered. The kernel takes up to 100 bytes for each.
-pub const MOST_REMEMBERED: u32 = 1 << 16;
+/// The maximum number of client networks that are remembered. The kernel takes up to 100 bytes for each.
+pub const MAX_REMEMBERED_NETWORKS: u32 = 1 << 16;
 
-/// The packets of a network below which its share is unknown: `KNOWN_PACKETS` of `bpf/steer/resent.h`.
+/// The minimum number of packets of a network for a known share: `KNOWN_PACKETS` of `bpf/steer/resent.h`.
 pub const KNOWN_PACKETS: u64 = 1000;
 
-/// Bounds that any share is within, also an unknown one.
+/// The range of all shares, including unknown ones.
 pub const ANY_SHARE: Range<u32> = 0..u32::MAX;
 
 const MILLION: u32 = 1_000_000;
 
-/// What is remembered of a client network.
+/// The remembered packets of a client network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Resent {
     /// Packets with data of connections that have ended. Old ones count less.
     pub sent: u64,
-    /// Those of them that were resent.
+    /// The number of these that were resent.
     pub resent: u64,
     /// The share that rules see. `None` if it is unknown.
     pub share: Option<Ratio>,
@@ -43,8 +43,8 @@ impl Resent {
 }
 
 /// The packets with data that a connection resent. The kernel's total also counts SYNs, SYN-ACKs
-/// (`tcp_create_openreq_child`) and FINs. If no bytes were resent, it counts only those. The twin in `bpf/steer/resent.h`
-/// has the same name.
+/// (`tcp_create_openreq_child`) and FINs. If no bytes were resent, it counts only those. The twin in
+/// `bpf/steer/resent.h` has the same name.
 pub fn resent_with_data(total: u64, bytes: u64, sent: u64) -> u64 {
     if bytes == 0 { 0 } else { total.min(sent) }
 }

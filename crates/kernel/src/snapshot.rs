@@ -2,7 +2,7 @@
 
 use units::{Bytes, Duration, Rate, Ratio};
 
-/// The state of one connection's controller: `struct snapshot` in `bpf/snapshot.h`, with which its socket storage begins.
+/// The state of one connection's controller: `struct snapshot` in `bpf/snapshot.h`, the start of its socket storage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Snapshot {
     /// The congestion window.

@@ -8,20 +8,20 @@ use units::Duration;
 use crate::drawn_unit::DrawnUnit;
 use crate::resent::{ANY_SHARE, Resent};
 
-/// The most rules, arms of a rule, and ranges of ports of each side of a rule. The program's loops have these bounds.
-pub const MOST_RULES: usize = 32;
-/// See [`MOST_RULES`].
-pub const MOST_ARMS: usize = 8;
-/// See [`MOST_RULES`].
-pub const MOST_PORTS: usize = 8;
-/// The most interfaces of a rule. See [`MOST_RULES`].
-pub const MOST_INTERFACES: usize = 8;
+/// The maximum number of rules. The program's loops have the bounds of this and the next three constants.
+pub const MAX_RULES: usize = 32;
+/// The maximum number of arms of a rule.
+pub const MAX_ARMS: usize = 8;
+/// The maximum number of ranges of ports of each side of a rule.
+pub const MAX_PORT_RANGES: usize = 8;
+/// The maximum number of interfaces of a rule.
+pub const MAX_INTERFACES: usize = 8;
 
-/// The length of a controller's or an interface's name in the kernel, including a zero at the end.
-const NAME: usize = 16;
+/// The length of a controller's or an interface's name in the kernel in bytes, including a zero at the end.
+const NAME_BYTES: usize = 16;
 
 /// The length of a rule's name, likewise. Longer names are truncated.
-const RULE_NAME: usize = 64;
+const RULE_NAME_BYTES: usize = 64;
 
 /// The rules by which connections of a control group get controllers.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,15 +32,14 @@ pub struct Steering {
     pub unit: DrawnUnit,
     /// The rules in order, of which the first match counts. Connections that no rule matches keep their controllers.
     pub rules: Vec<SteeringRule>,
-    /// The networks of rules: an address, the number of its bits that count, and a bit for each rule. The most specific
-    /// network counts.
+    /// The networks of rules: address, prefix length, and a bit for each rule. The most specific network counts.
     pub networks: Vec<(Ipv6Addr, u8, u64)>,
 }
 
-/// What rules ask of a new connection, apart from its remote address.
+/// The properties of a new connection that rules test, apart from its remote address.
 #[derive(Debug, Clone, Copy)]
 pub struct NewConnection<'n> {
-    /// Whether the other side opened it.
+    /// True if the other side opened it.
     pub is_incoming: bool,
     /// The local port, or the remote one if the connection is outgoing.
     pub port: u16,
@@ -67,7 +66,7 @@ pub struct SteeringRule {
     pub resent: Range<u32>,
     /// The names of the interfaces through which data leave. Without any, all interfaces.
     pub interfaces: Vec<String>,
-    /// The size of the smallest object that is reported, in bytes. `None` if its connections' objects and round trips are not
+    /// The minimum size of a reported object, in bytes. `None` if its connections' objects and round trips are not
     /// followed, which costs less.
     pub objects: Option<u64>,
     /// The end of each arm among the draws' upper halves, and its controller.
@@ -83,21 +82,20 @@ pub fn mapped(address: IpAddr) -> Ipv6Addr {
 }
 
 impl Steering {
-    /// `struct steering` of `bpf/steer/rule.h`. Rules and arms beyond the bounds are left out; the caller must count
-    /// them.
+    /// `struct steering` of `bpf/steer/rule.h`, without rules and arms beyond the bounds, which the caller must count.
     pub(crate) fn bytes(&self) -> Vec<u8> {
         let mut words = self.key.to_vec();
         words.extend(self.unit.words());
-        words.push(self.rules.len().min(MOST_RULES) as u64);
+        words.push(self.rules.len().min(MAX_RULES) as u64);
         words.push(self.remembers().into());
         let mut bytes: Vec<u8> = words.iter().flat_map(|word| word.to_ne_bytes()).collect();
-        for rule in self.rules.iter().take(MOST_RULES) {
+        for rule in self.rules.iter().take(MAX_RULES) {
             rule.append(&mut bytes);
         }
         bytes
     }
 
-    /// Whether it needs what client networks resent.
+    /// True if it needs what client networks resent.
     pub fn remembers(&self) -> bool {
         self.rules.iter().any(|rule| rule.resent != ANY_SHARE)
     }
@@ -113,7 +111,7 @@ impl Steering {
         let [low, high, unit @ .., count, _] = words;
         let count = usize::try_from(count)
             .ok()
-            .filter(|&count| count <= MOST_RULES)?;
+            .filter(|&count| count <= MAX_RULES)?;
         let rules = (0..count).map(|_| SteeringRule::parse(bytes));
         Some(Steering {
             key: [low, high],
@@ -157,7 +155,7 @@ impl SteeringRule {
     fn append(&self, to: &mut Vec<u8>) {
         let mut word = |word: u64| to.extend(word.to_ne_bytes());
         for ports in [&self.listen, &self.connect] {
-            for place in 0..MOST_PORTS {
+            for place in 0..MAX_PORT_RANGES {
                 // No range: the first port is above the last.
                 let (first, last) = ports
                     .get(place)
@@ -170,27 +168,27 @@ impl SteeringRule {
         word(self.rtt.end.as_nanos());
         word(self.resent.start.into());
         word(self.resent.end.into());
-        for place in 0..MOST_INTERFACES {
+        for place in 0..MAX_INTERFACES {
             let name = self.interfaces.get(place).map_or("", String::as_str);
-            to.extend(fixed::<NAME>(name));
+            to.extend(fixed::<NAME_BYTES>(name));
         }
         let mut word = |word: u64| to.extend(word.to_ne_bytes());
         word(self.objects.is_some().into());
         word(self.objects.unwrap_or(0));
-        for place in 0..MOST_ARMS {
+        for place in 0..MAX_ARMS {
             word(self.arms.get(place).map_or(0, |(end, _)| *end));
         }
-        for place in 0..MOST_ARMS {
+        for place in 0..MAX_ARMS {
             let arm = self.arms.get(place).map_or("", |(_, name)| name);
-            to.extend(fixed::<NAME>(arm));
+            to.extend(fixed::<NAME_BYTES>(arm));
         }
-        to.extend(fixed::<RULE_NAME>(&self.name));
+        to.extend(fixed::<RULE_NAME_BYTES>(&self.name));
     }
 
     /// The inverse of `append`.
     fn parse(bytes: &mut &[u8]) -> Option<SteeringRule> {
         let ports = |bytes: &mut &[u8]| {
-            let all = (0..MOST_PORTS).map(|_| Some((port(word(bytes)?), port(word(bytes)?))));
+            let all = (0..MAX_PORT_RANGES).map(|_| Some((port(word(bytes)?), port(word(bytes)?))));
             let all: Vec<(u16, u16)> = all.collect::<Option<_>>()?;
             Some(
                 all.into_iter()
@@ -201,11 +199,11 @@ impl SteeringRule {
         let (listen, connect) = (ports(bytes)?, ports(bytes)?);
         let rtt = Duration::from_nanos(word(bytes)?)..Duration::from_nanos(word(bytes)?);
         let resent = u32::try_from(word(bytes)?).ok()?..u32::try_from(word(bytes)?).ok()?;
-        let mut interfaces = texts::<NAME>(bytes, MOST_INTERFACES)?;
+        let mut interfaces = texts::<NAME_BYTES>(bytes, MAX_INTERFACES)?;
         interfaces.retain(|name| !name.is_empty());
         let (follows, least) = (word(bytes)?, word(bytes)?);
-        let ends: Option<Vec<u64>> = (0..MOST_ARMS).map(|_| word(bytes)).collect();
-        let arms = ends?.into_iter().zip(texts::<NAME>(bytes, MOST_ARMS)?);
+        let ends: Option<Vec<u64>> = (0..MAX_ARMS).map(|_| word(bytes)).collect();
+        let arms = ends?.into_iter().zip(texts::<NAME_BYTES>(bytes, MAX_ARMS)?);
         Some(SteeringRule {
             listen,
             connect,
@@ -214,11 +212,11 @@ impl SteeringRule {
             interfaces,
             objects: (follows != 0).then_some(least),
             arms: arms.filter(|(_, name)| !name.is_empty()).collect(),
-            name: text::<RULE_NAME>(bytes)?,
+            name: text::<RULE_NAME_BYTES>(bytes)?,
         })
     }
 
-    /// Whether the rule matches a connection, apart from the remote address: `rule_of` of `bpf/steer/rule.h`. An RTT of
+    /// True if the rule matches a connection, apart from the remote address: `rule_of` of `bpf/steer/rule.h`. An RTT of
     /// zero is unknown. An unknown interface is none of a rule's.
     fn holds(&self, of: &NewConnection<'_>) -> bool {
         let is_its = |name| self.interfaces.iter().any(|one| one == name);
@@ -264,7 +262,7 @@ pub struct InForce {
     found: u64,
     /// The capacity of its table of networks, which is the number of networks that it was given.
     networks: usize,
-    /// What it remembers of the address's network.
+    /// The packets of the address's network that the program remembers.
     resent: Resent,
     /// The rest of its lease. If it is zero, the program does nothing.
     pub lease: Duration,
@@ -296,7 +294,7 @@ impl InForce {
         &self.steering
     }
 
-    /// What the connections of the address's network resent. `None` if no rule needs it.
+    /// The packets that the connections of the address's network resent. `None` if no rule needs them.
     pub fn resent(&self) -> Option<Resent> {
         self.steering.remembers().then_some(self.resent)
     }
@@ -309,7 +307,7 @@ impl InForce {
         rules.find(holds).map(|(_, rule)| rule)
     }
 
-    /// Whether the program has these settings. Only some networks are compared: the rules, the number of networks, and
+    /// True if the program has these settings. Only some networks are compared: the rules, the number of networks, and
     /// the rules for the address must be equal.
     pub fn is_of(&self, other: &Steering, address: IpAddr) -> bool {
         let is_in = |(first, length, _): &&(Ipv6Addr, u8, u64)| {
@@ -326,13 +324,13 @@ impl InForce {
 
 /// The owner of the program that is kept under a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kept {
+pub enum ProgramOwner {
     /// The asking process's program.
-    Own,
+    ThisProcess,
     /// Another program.
-    Anothers,
+    Another,
     /// No program.
-    Nobodys,
+    Nobody,
 }
 
 /// The program's counters.
@@ -371,11 +369,11 @@ mod tests {
     #[test]
     fn rules_are_as_long_as_the_programs() {
         let rule = SteeringRule {
-            name: "ä".repeat(RULE_NAME),
+            name: "ä".repeat(RULE_NAME_BYTES),
             listen: vec![(443, 443)],
             connect: Vec::new(),
             rtt: Duration::ZERO..Duration::MAX,
-            interfaces: vec!["eth0".to_owned(); MOST_INTERFACES + 1],
+            interfaces: vec!["eth0".to_owned(); MAX_INTERFACES + 1],
             resent: ANY_SHARE,
             objects: Some(0),
             arms: vec![(1 << 32, "a_name_that_is_too_long".to_owned())],
@@ -383,7 +381,7 @@ mod tests {
         let steering = Steering {
             key: [1, 2],
             unit: DrawnUnit::Prefix(24, 48),
-            rules: vec![rule; MOST_RULES + 1],
+            rules: vec![rule; MAX_RULES + 1],
             networks: Vec::new(),
         };
         let mut bytes = Vec::new();
@@ -396,9 +394,9 @@ mod tests {
             &bytes[bytes.len() - 64 - 8 * 16..][..16],
             b"a_name_that_is_\0"
         );
-        assert_eq!(steering.bytes().len(), 11 * 8 + MOST_RULES * bytes.len());
+        assert_eq!(steering.bytes().len(), 11 * 8 + MAX_RULES * bytes.len());
         let read = Steering::parse(&steering.bytes()).unwrap();
-        assert_eq!(read.rules[0].name, "ä".repeat(RULE_NAME / 2 - 1));
+        assert_eq!(read.rules[0].name, "ä".repeat(RULE_NAME_BYTES / 2 - 1));
     }
 
     fn two_rules(unit: DrawnUnit) -> Steering {

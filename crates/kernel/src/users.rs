@@ -13,7 +13,7 @@ pub struct Users {
     pub namespace: String,
     /// The number of its connections that have the controller.
     pub connections: u64,
-    /// Whether the controller is the namespace's default.
+    /// True if the controller is the namespace's default.
     pub is_default: bool,
 }
 

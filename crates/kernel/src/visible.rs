@@ -1,9 +1,9 @@
-//! The state of connections that this process may look at.
+//! The state of connections that this process may read.
 
 use std::os::fd::OwnedFd;
 
-/// The maps of the state of connections, of each controller that is kept and that this process may look at. A build
-/// without programs for the kernel finds none.
+/// The maps of the state of connections, of each kept controller that this process may read. A build without programs
+/// for the kernel finds none.
 pub fn visible_flows() -> Vec<OwnedFd> {
     #[cfg(feature = "load")]
     let found = crate::Algorithm::ALL

@@ -1,4 +1,4 @@
-//! What a packet costs on a link, in steady state: one `send` and the `receive` calls of an event loop that follows
+//! The cost of a packet on a link, in steady state: one `send` and the `receive` calls of an event loop that follows
 //! `next_event`, as a simulator does.
 
 use std::hint::black_box;
@@ -71,7 +71,7 @@ fn links(criterion: &mut Criterion) {
         delay: Duration::from_millis(20),
         ..LinkConfig::default()
     };
-    // Sizes that alternate need a division each.
+    // Alternating sizes need a division each.
     for (name, config, sizes) in [
         ("delay", unlimited, [1500, 1500]),
         ("rate, delay, droptail, loss", plain(), [1500, 1500]),

@@ -17,7 +17,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         },
         ..LinkConfig::default()
     };
-    // The same seed gives the same fate to every packet, on any machine.
+    // The same seed treats every packet the same on any machine.
     let mut link = Link::new(config, 1)?;
 
     // Two packets enter where the bottleneck serializes one: the buffer fills.
@@ -26,7 +26,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         link.send(now, PACKET, number);
     }
 
-    // Whoever drives a link asks when something will happen next, and takes what has arrived by then.
+    // The caller asks for the time of the next event, and takes the packets that have arrived by then.
     let mut longest = Duration::ZERO;
     let mut last = None;
     while let Some(now) = link.next_event() {

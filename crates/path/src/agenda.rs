@@ -1,27 +1,27 @@
-//! When each of many things is due, and which is next.
+//! The times at which many things are due, and the earliest of them.
 
 use units::Time;
 
 /// The children of a node: their times fill a cache line.
 const CHILDREN: usize = 8;
 
-/// A time or none for each of a range of indices, and the earliest of them at hand.
+/// An optional time for each of a range of indices, with quick access to the earliest.
 ///
-/// A winner tree (Knuth, The Art of Computer Programming, volume 3, section 5.4.1) of eight children a node: each level
-/// has the earliest time of every eight of the level below. A change walks up until something stays as it was. There is
-/// exactly one entry per index, so that nothing stale piles up however often a time is changed. Of what is due at the same
-/// time, the lowest index is first.
+/// A winner tree (Knuth, The Art of Computer Programming, volume 3, section 5.4.1) with eight children per node: each
+/// level has the earliest time of every eight of the level below. An update moves up until a node does not change.
+/// There is exactly one entry per index, so stale entries never accumulate. Of the indices with the same time, the
+/// lowest is first.
 #[derive(Debug, Clone)]
 pub struct Agenda {
-    /// From the indices themselves up to a single node; [`Time::MAX`] is none.
+    /// From the indices up to a single node. [`Time::MAX`] means none.
     levels: Vec<Vec<[Time; CHILDREN]>>,
     earliest: Time,
-    /// The index that is due first, if that is known: the way down to it passes through all levels.
+    /// The index that is due first, if known: the search for it passes through all levels.
     first: Option<usize>,
 }
 
 impl Agenda {
-    /// Room for `len` indices, nothing due.
+    /// Makes an agenda for `len` indices, with nothing due.
     pub fn new(len: usize) -> Agenda {
         let mut nodes = len.div_ceil(CHILDREN).max(1);
         let mut levels = vec![vec![[Time::MAX; CHILDREN]; nodes]];
@@ -40,7 +40,7 @@ impl Agenda {
         self.levels.first().map_or(0, Vec::len) * CHILDREN
     }
 
-    /// Makes room for `len` indices.
+    /// Extends the range to `len` indices.
     pub fn grow(&mut self, len: usize) {
         if len <= self.len() {
             return;
@@ -52,7 +52,7 @@ impl Agenda {
         *self = grown;
     }
 
-    /// When `index` is due; [`Time::MAX`] if it is not.
+    /// The time at which `index` is due; [`Time::MAX`] if it is not.
     #[inline]
     pub fn get(&self, index: usize) -> Time {
         let node = self
@@ -62,7 +62,7 @@ impl Agenda {
         node.map_or(Time::MAX, |node| node[index % CHILDREN])
     }
 
-    /// `index` is now due at `at`; [`Time::MAX`] for never.
+    /// Sets the time at which `index` is due; [`Time::MAX`] for never.
     #[inline]
     pub fn set(&mut self, index: usize, at: Time) {
         self.note_first(index, at);
@@ -82,7 +82,7 @@ impl Agenda {
         self.earliest = at;
     }
 
-    /// `index` will be due at `at`, which may make it the first, or another.
+    /// Updates the known first index before `index` becomes due at `at`.
     #[inline]
     fn note_first(&mut self, index: usize, at: Time) {
         if at < self.earliest {
@@ -100,7 +100,7 @@ impl Agenda {
         self.earliest
     }
 
-    /// The index that is due first, if that is at `at`.
+    /// The index that is due first, if it is due at `at`.
     #[inline]
     pub fn due(&mut self, at: Time) -> Option<usize> {
         if self.earliest == at {

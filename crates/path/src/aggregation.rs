@@ -3,11 +3,12 @@
 use serde::{Deserialize, Serialize};
 use units::{Duration, Time};
 
-/// Packets are held until the next whole multiple of the interval (counted from [`Time::ZERO`]) and released together,
-/// in their order: the slotted medium of a cellular or cable uplink, or the frame aggregation of Wi-Fi.
+/// Holds packets until the next whole multiple of the interval (counted from [`Time::ZERO`]) and releases them
+/// together, in their order, as the slotted medium of a cellular or cable uplink does, or the frame aggregation of
+/// Wi-Fi.
 ///
-/// On the reverse link it makes aggregated ACKs. A packet waits between zero and one interval, so the smallest round trip
-/// stays the same. There is no limit on how many are released at once.
+/// On the reverse link, it causes aggregated ACKs. A packet waits between zero and one interval, so the minimum round
+/// trip stays the same. The number of packets released at once has no limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(
     deny_unknown_fields,
@@ -19,7 +20,8 @@ pub struct Aggregation {
 }
 
 impl Aggregation {
-    /// When a packet that is ready at `at` is released: never before `at`, and never after a packet that is ready later.
+    /// The time at which a packet that is ready at `at` is released: never before `at`, and never after a packet that
+    /// is ready later.
     pub(crate) fn release(&self, at: Time) -> Time {
         let interval = self.interval.as_nanos();
         match at.as_nanos().checked_rem(interval) {

@@ -1,11 +1,11 @@
-//! What sizes and shares of packets must be.
+//! Bounds of packets' sizes and shares.
 
 use units::{Bytes, ConfigError, Ratio};
 
-/// The size of a full packet, the least that a buffer or bucket in bytes must hold.
+/// The size of a full packet. A buffer or bucket in bytes must hold at least one.
 pub const MTU: Bytes = Bytes::new(1500);
 
-/// Checks that a share of packets is one.
+/// Checks that a share of packets is between zero and one.
 pub(crate) fn share(field: &'static str, share: Ratio) -> Result<(), ConfigError> {
     if share > Ratio::ONE {
         return Err(ConfigError::new(

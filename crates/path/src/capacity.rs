@@ -1,13 +1,13 @@
-//! What sets the pace of a bottleneck.
+//! The capacity of a bottleneck.
 
 use units::{ConfigError, Rate};
 
 use crate::trace::Trace;
 
-/// What sets the pace of a link.
+/// The capacity of a link.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Capacity {
-    /// Nothing: packets never wait.
+    /// No limit: packets never wait.
     #[default]
     Unlimited,
     /// A rate in bits per second.

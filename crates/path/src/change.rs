@@ -4,17 +4,17 @@ use units::{ConfigError, Duration, Rate, Time};
 
 use crate::mtu::Mtu;
 
-/// At a point in time, the link gets another rate, another delay, another MTU, or several of them.
+/// At a given time, the link gets another rate, delay or MTU, or several of them.
 ///
-/// A packet that is being transmitted keeps the part that is already on the wire; the rest goes at the new rate. A new
-/// delay holds for packets that leave the bottleneck after the change. Packets already on the way keep theirs, and after
-/// a shorter delay those behind them wait rather than overtake.
+/// A packet in transmission keeps the part that is already on the wire; the rest goes at the new rate. A new delay
+/// holds for packets that leave the bottleneck after the change. Packets already in flight keep theirs. After a shorter
+/// delay, packets behind them wait rather than overtake.
 ///
-/// A rate of zero is an outage: the packet that is being transmitted stops where it is, and nothing leaves the bottleneck
-/// until a later change gives a rate. What comes meanwhile waits in the buffer, or is dropped as ever for want of room.
+/// A rate of zero is an outage: the packet in transmission stops, and nothing leaves the bottleneck until a later
+/// change sets a rate. Packets that come meanwhile wait in the buffer, or are dropped if it is full.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Change {
-    /// When.
+    /// The time of the change.
     pub at: Time,
     /// The bottleneck's new rate, if it changes; zero for an outage.
     pub rate: Option<Rate>,

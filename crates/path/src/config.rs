@@ -1,4 +1,4 @@
-//! What a link is made of, as plain data, and what makes no sense.
+//! The settings of a link, as plain data, and their checks.
 //!
 //! The scenario file's `[path]` keys map to it as follows; *data* stands for [`PathConfig::forward`](crate::PathConfig)
 //! and *ACKs* for `PathConfig::reverse`:
@@ -35,16 +35,16 @@ use crate::change::{self, Change};
 use crate::effects::Effects;
 use crate::queue::Buffer;
 
-/// One direction of a path. By default nothing happens to a packet: it arrives as it is sent.
+/// One direction of a path. By default, packets arrive unchanged and at once.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct LinkConfig {
     /// The pace of the bottleneck.
     pub capacity: Capacity,
     /// The propagation delay, from the bottleneck to the other end.
     pub delay: Duration,
-    /// How much may wait for the bottleneck.
+    /// The buffer in front of the bottleneck.
     pub buffer: Buffer,
-    /// What else happens to packets.
+    /// The other effects on packets.
     pub effects: Effects,
     /// Changes of rate, delay and MTU, in the order of their times.
     pub changes: Vec<Change>,
@@ -54,7 +54,7 @@ impl LinkConfig {
     /// Checks every field.
     ///
     /// # Errors
-    /// The first value that makes no sense, with its field and the way to mend it.
+    /// The first invalid value, with its field and the fix.
     pub fn validate(&self) -> Result<(), ConfigError> {
         self.capacity.validate()?;
         self.buffer.validate()?;

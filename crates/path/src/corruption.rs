@@ -1,10 +1,10 @@
-//! Corruption: packets that arrive with other bits than they were sent with.
+//! Corruption: packets that arrive with changed bits.
 
 use units::Ratio;
 
 use crate::random::{Stream, Streams};
 
-/// Decides which packets are damaged on their way.
+/// Decides which packets are damaged.
 #[derive(Debug, Clone)]
 pub(crate) struct CorruptionProcess {
     share: Ratio,
@@ -19,7 +19,7 @@ impl CorruptionProcess {
         }
     }
 
-    /// Whether the next packet is damaged.
+    /// True if the next packet is damaged.
     #[inline]
     pub(crate) fn strikes(&mut self) -> bool {
         self.share.numerator() > 0 && self.stream.happens(self.share)

@@ -1,4 +1,4 @@
-//! What a link counts.
+//! The counters of a link.
 
 use std::ops::AddAssign;
 
@@ -32,42 +32,41 @@ impl AddAssign for Count {
     }
 }
 
-/// What happened on a link so far. At any time, in packets and, as long as no sum saturates, in bytes,
+/// The counters of a link. At any time, in packets and, as long as no sum saturates, in bytes,
 ///
 /// `entered + duplicates = delivered + too_big + policer_drops + drops + random_losses + inside`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Counters {
     /// Packets given to [`Link::send`](crate::Link::send).
     pub entered: Count,
-    /// Packets dropped at the entry since they were larger than the MTU.
+    /// Packets dropped at the entry because they exceeded the MTU.
     pub too_big: Count,
     /// Packets dropped by the policer.
     pub policer_drops: Count,
-    /// Packets dropped by the queue: for want of room in the buffer, or early by its discipline, on arrival or after a
-    /// wait.
+    /// Packets dropped by the queue: by a full buffer, or early by its discipline, on arrival or after a wait.
     pub drops: Count,
-    /// Packets that the queue marked (ECN) in place of dropping them. Those that came with a mark count again.
+    /// Packets that the queue marked (ECN) in place of dropping them. Packets that came with a mark count again.
     pub marks: Count,
-    /// Packets that left the bottleneck: over the elapsed time, its utilization.
+    /// Packets that left the bottleneck. Divided by the elapsed time, they give its utilization.
     pub transmitted: Count,
     /// Packets lost at random after the bottleneck.
     pub random_losses: Count,
-    /// Packets damaged after the bottleneck, copies included. They are delivered as well: it is their receiver that discards
+    /// Packets damaged after the bottleneck, copies included. They also count as delivered: their receivers discard
     /// them.
     pub corrupted: Count,
     /// Copies made of packets.
     pub duplicates: Count,
-    /// Packets handed out by [`Link::receive`](crate::Link::receive).
+    /// Packets returned by [`Link::receive`](crate::Link::receive).
     pub delivered: Count,
-    /// Packets still on the link: waiting, being transmitted, or on the way.
+    /// Packets still on the link: waiting, in transmission, or in flight.
     pub inside: Count,
-    /// How long the bottleneck had something to send. At a steady rate, the share of the elapsed time is its
-    /// utilization; with a trace it includes the wait for opportunities.
+    /// The time for which the bottleneck had something to send. At a steady rate, the share of the elapsed time is its
+    /// utilization. With a trace, it includes the wait for opportunities.
     pub busy: Duration,
 }
 
 impl Counters {
-    /// Whether no packet was invented, or lost without being counted.
+    /// True if the counters account for every packet.
     pub(crate) fn add_up(&self) -> bool {
         let came = [self.entered, self.duplicates];
         let went = [

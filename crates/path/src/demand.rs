@@ -1,4 +1,4 @@
-//! Demand: a cell that grants a subscriber a rate for what waits for it.
+//! Demand: a cell that grants a subscriber a rate for its waiting packets.
 
 use serde::{Deserialize, Serialize};
 use units::{Bytes, ConfigError, Duration, Rate, Time};
@@ -10,11 +10,12 @@ use crate::line::Line;
 /// bandwidth based partly on a demand estimate that uses the queue of packets destined for the subscriber", BBR paper, on
 /// mobile cellular).
 ///
-/// At whole multiples of `interval` (counted from [`Time::ZERO`]) the scheduler learns how much waits for the subscriber.
-/// LTE's scheduler learns it from its downlink queues (Small Cell Forum, "LTE MAC Scheduler Interface",
+/// At whole multiples of `interval` (counted from [`Time::ZERO`]), the scheduler learns the length of the subscriber's
+/// queue. LTE's scheduler learns it from its downlink queues (Small Cell Forum, "LTE MAC Scheduler Interface",
 /// `SCHED_DL_RLC_BUFFER_REQ`) and from the buffer status reports of the uplink (3GPP TS 36.321, 5.4.5). Until the next
-/// multiple it grants the rate that empties the queue within `within`. The grant is never below `least`, and never above
-/// the link's rate, which is what the channel and the other subscribers leave. A packet in transmission counts as a whole.
+/// multiple, it grants the rate that empties the queue within `within`. The grant is never below `least`, and never
+/// above the link's rate, which is the share that the channel and the other subscribers leave. A packet in transmission
+/// counts as a whole.
 ///
 /// The cell therefore acts as a first-order filter: the output follows the input with a time constant of `within`. A
 /// subscriber that wants to keep a rate needs a queue of that rate × `within`. All packets on the link belong to one
@@ -25,23 +26,23 @@ use crate::line::Line;
     expecting = "a table such as { within = \"20ms\", least = \"500kbit\" }"
 )]
 pub struct Demand {
-    /// How often the cell looks at the queue.
+    /// The interval at which the cell reads the queue's length.
     #[serde(default = "radio_frame")]
     pub interval: Duration,
-    /// The time in which the cell means to empty the queue. A longer time needs a longer queue for the same rate.
+    /// The time in which the cell aims to empty the queue. A longer time needs a longer queue for the same rate.
     pub within: Duration,
-    /// The smallest grant, for the first packets after a pause, before the cell looks again. If the link itself is slower,
-    /// the link's rate.
+    /// The minimum grant, for the first packets after a pause, before the cell reads the queue again. If the link
+    /// itself is slower, the link's rate.
     pub least: Rate,
 }
 
-/// How often a cell looks at what waits: every radio frame of LTE (3GPP TS 36.211, 4).
+/// The default interval: a radio frame of LTE (3GPP TS 36.211, 4).
 const fn radio_frame() -> Duration {
     Duration::from_millis(10)
 }
 
 impl Demand {
-    /// Whether a link with this capacity can have it.
+    /// Checks the values for a link with this capacity.
     pub(crate) fn validate_on(&self, capacity: &Capacity) -> Result<(), ConfigError> {
         let (field, problem) = match capacity {
             Capacity::Rate(rate) if *rate < self.least => (
@@ -85,16 +86,16 @@ impl Demand {
     }
 }
 
-/// A line at the rate that the cell grants.
+/// A line at the granted rate.
 #[derive(Debug, Clone)]
 pub(crate) struct Cell {
     demand: Demand,
     line: Line,
     /// The link's own rate.
     most: Rate,
-    /// What the subscriber needs, as the cell saw it last.
+    /// The rate that the subscriber needs, at the cell's last update.
     needed: Rate,
-    /// When the cell looks again. It always does, but sees nothing new before something has come or gone.
+    /// The time of the next update. Updates without arrivals or departures are left out, since they change nothing.
     look: Option<Time>,
 }
 
@@ -117,12 +118,12 @@ impl Cell {
         &mut self.line
     }
 
-    /// When the cell next sees something new.
+    /// The time of the next update.
     pub(crate) fn next_look(&self) -> Option<Time> {
         self.look
     }
 
-    /// At `now`, something came or went; the cell sees it at the next whole multiple of its interval.
+    /// Records an arrival or a departure at `now`, which the cell learns at the next whole multiple of its interval.
     pub(crate) fn backlog_changes(&mut self, now: Time) {
         if self.look.is_none() {
             let interval = self.demand.interval.as_nanos();
@@ -131,7 +132,7 @@ impl Cell {
         }
     }
 
-    /// The cell looks, and `backlog` waits or is under way.
+    /// Updates the grant, with `backlog` waiting or in transmission.
     pub(crate) fn look(&mut self, backlog: Bytes) {
         if let Some(now) = self.look.take() {
             self.needed = Rate::from_transfer(backlog, self.demand.within);
@@ -171,7 +172,7 @@ mod tests {
         Cell::new(demand, Rate::from_bytes_per_sec(1_000_000))
     }
 
-    /// How long 1000 bytes take from `now` on, in microseconds.
+    /// The time that 1000 bytes take from `now` on, in microseconds.
     fn micros(cell: &Cell, now: Time) -> u64 {
         let mut line = cell.line().clone();
         line.wake(now);

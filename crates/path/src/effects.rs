@@ -1,4 +1,4 @@
-//! What happens to the packets of a link, whatever its rate and its delay.
+//! The effects of a link on packets, apart from its rate and its delay.
 
 use serde::{Deserialize, Serialize};
 use units::{ConfigError, Ratio};
@@ -13,34 +13,33 @@ use crate::policer::Policer;
 use crate::queue::Discipline;
 use crate::reorder::Reorder;
 
-/// What happens to the packets of a link, whatever its rate and its delay. By default, nothing.
+/// The effects of a link on packets, apart from its rate and its delay. By default, there are none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Effects {
     /// Random loss: independent (`"1%"`) or in bursts (`{ kind = "gilbert", p = "1%", r = "30%" }`).
     pub loss: Loss,
-    /// Whether that is before the bottleneck (`"entry"`) or behind it (`"exit"`).
+    /// Loss before the bottleneck (`"entry"`) or behind it (`"exit"`).
     pub loss_at: LossAt,
-    /// The share of packets that arrive damaged, each with this probability: they take what others take of the link, and their
-    /// receiver discards them.
+    /// The probability that a packet arrives damaged. It uses the link as others do, and its receiver discards it.
     #[serde(deserialize_with = "units::bounds::lost_share")]
     pub corruption: Ratio,
-    /// The largest packet that enters the link, in bytes; larger ones are dropped.
+    /// The size of the largest packet that enters the link, in bytes. Larger packets are dropped.
     pub mtu: Option<Mtu>,
-    /// Which packet waits, which goes next, and which is dropped or marked.
+    /// The queue discipline: it chooses the packets to send next, to drop and to mark.
     pub queue: Discipline,
-    /// The share of packets that arrive twice, the copy right behind the original.
+    /// The share of packets that arrive twice. The copy follows the original at once.
     #[serde(deserialize_with = "units::bounds::share")]
     pub duplicate: Ratio,
-    /// Delay that varies from one packet to the next: `"5ms"` at most, or with overtaking
-    /// `{ up_to = "5ms", reorders = true }`, or not uniform, `{ up_to = "5ms", distribution = "pareto" }`.
+    /// Delay that varies from packet to packet: at most `"5ms"`; with overtaking `{ up_to = "5ms", reorders = true }`;
+    /// or not uniform `{ up_to = "5ms", distribution = "pareto" }`.
     #[serde(deserialize_with = "units::bounds::short::<_, units::Duration, _>")]
     pub jitter: Option<Jitter>,
-    /// Packets that are held back, so that later ones overtake them: `{ share = "1%", by = "10ms" }`.
+    /// Packets that are delayed, so that later ones overtake them: `{ share = "1%", by = "10ms" }`.
     pub reorder: Option<Reorder>,
-    /// A token bucket in front of the buffer that drops what exceeds it: `{ rate = "10mbit", burst = "100kb" }`.
+    /// A token bucket in front of the buffer that drops the excess: `{ rate = "10mbit", burst = "100kb" }`.
     pub policer: Option<Policer>,
-    /// How the bottleneck's rate follows what waits: `{ within = "20ms", least = "500kbit" }`.
+    /// A rate of the bottleneck that follows the queue: `{ within = "20ms", least = "500kbit" }`.
     pub demand: Option<Demand>,
     /// Packets held and released together at the far end: `{ interval = "10ms" }`.
     pub aggregation: Option<Aggregation>,
@@ -50,7 +49,7 @@ impl Effects {
     /// Checks every field.
     ///
     /// # Errors
-    /// The first value that makes no sense, with its field and the way to mend it.
+    /// The first invalid value, with its field and the fix.
     pub fn validate(&self) -> Result<(), ConfigError> {
         self.queue.validate()?;
         self.loss.validate()?;

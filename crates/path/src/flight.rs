@@ -1,24 +1,24 @@
-//! Packets on their way after the bottleneck, in the order of their arrival.
+//! Packets in flight after the bottleneck, in the order of their arrival.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use units::{Duration, Time};
 
-use crate::store::{List, Place, Store};
+use crate::store::{List, SlotId, Store};
 
-/// All packets on their way. Packets that keep their order form a line, which is cheap. Only packets that may overtake or
+/// All packets in flight. Packets that keep their order form a line, which is cheap. Only packets that may overtake or
 /// be overtaken need a heap.
 #[derive(Debug, Clone)]
 pub(crate) struct Flight {
     line: List,
-    /// When the first of the line arrives.
+    /// The arrival of the line's first packet.
     line_next: Option<Time>,
-    /// When each stray arrives, its turn, and its place.
-    strays: BinaryHeap<Reverse<(Time, u64, Place)>>,
-    /// When the last packet of the line arrives, even if it has arrived already.
+    /// The arrival of each stray, its turn, and its slot.
+    strays: BinaryHeap<Reverse<(Time, u64, SlotId)>>,
+    /// The arrival of the line's last packet, even if it has arrived already.
     line_end: Time,
-    /// How many have set out.
+    /// The number of packets so far.
     turns: u64,
 }
 
@@ -33,12 +33,12 @@ impl Flight {
         }
     }
 
-    /// The packet at `place`, which was queued for a while, sets out to arrive at `at`; a stray does just that, others
-    /// arrive no earlier than those of the line before them.
+    /// Adds the packet at `place`, which was queued for `queued`, with its arrival at `at`. A stray arrives just then.
+    /// Others arrive no earlier than the packets of the line before them.
     pub(crate) fn push<P>(
         &mut self,
         store: &mut Store<P>,
-        place: Place,
+        place: SlotId,
         queued: Duration,
         at: Time,
         stray: bool,
@@ -60,7 +60,7 @@ impl Flight {
         }
     }
 
-    /// When the next packet arrives.
+    /// The time of the next arrival.
     #[inline]
     pub(crate) fn next_at(&self) -> Option<Time> {
         let line = self.line_next;
@@ -75,8 +75,8 @@ impl Flight {
         self.line.first_packet(store)
     }
 
-    /// Takes the next packet out; it stays in the store.
-    pub(crate) fn pop<P>(&mut self, store: &Store<P>) -> Option<Place> {
+    /// Takes the next packet. It stays in the store.
+    pub(crate) fn pop<P>(&mut self, store: &Store<P>) -> Option<SlotId> {
         if let Some(Reverse((at, turn, place))) = self.strays.peek().copied()
             && self
                 .line

@@ -1,4 +1,4 @@
-//! What must hold for any text that is given as a trace: a fuzz target, which `fuzz/fuzz_targets` and the test below call.
+//! Properties of any text that is given as a trace: a fuzz target, which `fuzz/fuzz_targets` and the test below call.
 
 use units::{Bytes, Duration, Time};
 
@@ -7,7 +7,7 @@ use crate::pace::Pace;
 use crate::trace::Trace;
 use crate::trace_error::TraceReason;
 
-/// A trace is read or refused, with the line at fault; time in one that is read never runs backwards, and goes on.
+/// A trace is read, or refused with the faulty line. In a trace that is read, time never goes back, and advances.
 pub fn traces(bytes: &[u8]) {
     let Ok(text) = str::from_utf8(bytes) else {
         return;
@@ -36,7 +36,7 @@ pub fn traces(bytes: &[u8]) {
         let (start, behind) = (pace.start(), pace.start_behind(size));
         let mut taken = pace.carry(size);
         assert!(last <= taken && start <= taken);
-        // As a link does, until the packet is through or that takes long.
+        // Follows the link until the packet is through or that takes long.
         for _ in 0..100 {
             let Some(look) = pace.next_look().filter(|look| *look < taken) else {
                 break;
@@ -50,17 +50,17 @@ pub fn traces(bytes: &[u8]) {
     }
 }
 
-/// What a trace is written as is read as it, or as one as long that carries as much, but for what rounding takes.
+/// The text of a written trace is read as the same trace, or as one of the same length and volume, except for rounding.
 fn rewritten(trace: &Trace) {
-    const MOST: u64 = 1_000;
-    if let Ok(text) = trace.table_within(None, MOST) {
-        // Of less than a byte a second, nothing may be left.
+    const MAX_LINES: u64 = 1_000;
+    if let Ok(text) = trace.table_within(None, MAX_LINES) {
+        // At less than a byte per second, nothing may be left.
         match text.parse::<Trace>() {
             Ok(again) => assert_eq!(again.period(), trace.period()),
             Err(error) => assert_eq!(error.reason, TraceReason::NoRate),
         }
     }
-    if let Ok(text) = trace.opportunities_within(MOST) {
+    if let Ok(text) = trace.opportunities_within(MAX_LINES) {
         let again: Trace = text.parse().expect("opportunities");
         let period = trace.period().as_nanos().div_ceil(1_000_000);
         assert_eq!(again.period().as_nanos(), period * 1_000_000);

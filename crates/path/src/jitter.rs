@@ -5,43 +5,43 @@ use units::Duration;
 
 use crate::random::{Stream, Streams};
 
-/// Delay on top of the propagation delay, drawn for each packet from zero to [`up_to`](Self::up_to), both included, as its
-/// [`Distribution`] says.
+/// A delay in addition to the propagation delay, drawn for each packet from zero to [`up_to`](Self::up_to), both
+/// included, by its [`Distribution`].
 ///
-/// It is only ever added, so the propagation delay stays the least that a packet takes.
+/// It is never negative, so the propagation delay stays the minimum.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(
     deny_unknown_fields,
     expecting = "a table such as { up_to = \"5ms\", reorders = true }"
 )]
 pub struct Jitter {
-    /// The most that is added.
+    /// The maximum additional delay.
     pub up_to: Duration,
-    /// Whether a packet may overtake another that drew a longer delay. If not, it waits until that one has arrived, and
-    /// arrives at the same instant: the delays of packets close to one another are then no longer independent.
+    /// True if a packet may overtake another with a longer delay. If not, it waits until the other has arrived, and
+    /// arrives at the same time. The delays of neighbouring packets are then not independent any more.
     #[serde(default)]
     pub reorders: bool,
-    /// How likely each delay is.
+    /// The distribution of the delays.
     #[serde(default, skip_serializing_if = "Distribution::is_uniform")]
     pub distribution: Distribution,
 }
 
-/// How likely each delay up to the largest is. The names are those of `tc-netem(8)`; every distribution here is bounded and in
-/// whole nanoseconds.
+/// The distribution of delays up to the maximum. The names are those of `tc-netem(8)`. Every distribution here is
+/// bounded and in whole nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename = "distribution", rename_all = "lowercase")]
 pub enum Distribution {
-    /// Each delay as likely as any other; the mean is half of the largest.
+    /// All delays have the same probability. The mean is half of the maximum.
     #[default]
     Uniform,
-    /// The mean of twelve uniform delays, which is close to a normal distribution (Irwin and Hall): the mean is half of the
-    /// largest delay, and the standard deviation a twelfth.
+    /// The mean of twelve uniform delays, which is close to a normal distribution (Irwin and Hall). The mean is half of
+    /// the maximum, and the standard deviation a twelfth.
     Normal,
-    /// Mostly short delays and few long ones: a Pareto distribution of the second kind (Lomax) with shape 3, as `tc-netem`'s,
-    /// and a tenth of the largest delay as its scale, cut off at the largest. Half of the packets have less than 2.6 % of the
-    /// largest delay, and one in a hundred more than 35 %.
+    /// Mostly short delays and few long ones: a Pareto distribution of the second kind (Lomax) with shape 3, as in
+    /// `tc-netem`, with a tenth of the maximum as its scale, truncated at the maximum. Half of the packets have less
+    /// than 2.6 % of the maximum, and one in a hundred more than 35 %.
     Pareto,
-    /// A quarter of a normal delay and three quarters of a Pareto delay, as `tc-netem`'s.
+    /// A quarter of a normal delay and three quarters of a Pareto delay, as in `tc-netem`.
     ParetoNormal,
 }
 
@@ -50,7 +50,7 @@ impl Distribution {
         *self == Distribution::Uniform
     }
 
-    /// The name, as scenarios have it.
+    /// The name in scenarios.
     pub fn name(self) -> &'static str {
         match self {
             Distribution::Uniform => "uniform",
@@ -60,7 +60,7 @@ impl Distribution {
         }
     }
 
-    /// A delay of `most` nanoseconds at the most.
+    /// Draws a delay of at most `most` nanoseconds.
     #[inline]
     fn draw(self, most: u64, stream: &mut Stream) -> u64 {
         match self {
@@ -76,7 +76,7 @@ impl Distribution {
     }
 }
 
-/// Uniform delays in one normal delay.
+/// The number of uniform delays in one normal delay.
 const PARTS: u128 = 12;
 
 fn normal(most: u64, stream: &mut Stream) -> u64 {
@@ -84,10 +84,10 @@ fn normal(most: u64, stream: &mut Stream) -> u64 {
     u64::try_from(parts.sum::<u128>() / PARTS).unwrap_or(most)
 }
 
-/// The largest delay in units of the distribution's scale.
+/// The maximum delay in units of the distribution's scale.
 const SCALES: u64 = 10;
 
-/// Where the cube root of a random number ends: shares of a delay are exact to a millionth.
+/// The upper end of the cube root of a random number: shares of a delay are exact to a millionth.
 const ROOT: u64 = 1 << 20;
 
 /// The inverse of the distribution function, scale × (v^(-1/3) − 1), of a uniform v from 11⁻³ to 1.
@@ -113,7 +113,7 @@ fn cube_root(number: u64) -> u64 {
     low
 }
 
-/// Delays of at most so much, without overtaking.
+/// Delays up to this maximum, without overtaking.
 impl From<Duration> for Jitter {
     fn from(up_to: Duration) -> Jitter {
         Jitter {
@@ -124,7 +124,7 @@ impl From<Duration> for Jitter {
     }
 }
 
-/// Draws the jitter of one packet after the other.
+/// Draws the jitter of each packet in turn.
 #[derive(Debug, Clone)]
 pub(crate) struct JitterProcess {
     model: Option<Jitter>,
@@ -139,7 +139,7 @@ impl JitterProcess {
         }
     }
 
-    /// The next packet's extra delay.
+    /// Returns the next packet's additional delay.
     #[inline]
     pub(crate) fn draw(&mut self) -> Duration {
         match self.model {
@@ -151,7 +151,7 @@ impl JitterProcess {
         }
     }
 
-    /// Whether packets may overtake each other.
+    /// True if packets may overtake each other.
     #[inline]
     pub(crate) fn reorders(&self) -> bool {
         self.model.is_some_and(|jitter| jitter.reorders)
@@ -173,7 +173,7 @@ mod tests {
         assert!(seen.iter().all(|n| n.abs_diff(10_000) < 450), "{seen:?}");
     }
 
-    /// Delays of at most 1,200,000 ns, in order.
+    /// Returns delays of at most 1,200,000 ns, in ascending order.
     fn drawn(distribution: Distribution) -> Vec<u64> {
         let jitter = Jitter {
             distribution,
@@ -199,7 +199,7 @@ mod tests {
         let deviation = (squares.sum::<f64>() / count).sqrt();
         assert!(is_close(mean, 600_000.0), "{mean}");
         assert!(is_close(deviation, 100_000.0), "{deviation}");
-        // Of a normal distribution, 2.3 % are more than two deviations below the mean.
+        // In a normal distribution, 2.3 % are more than two deviations below the mean.
         let low = delays.partition_point(|delay| *delay < 400_000) as f64 / count;
         assert!((low - 0.0228).abs() < 0.003, "{low}");
     }

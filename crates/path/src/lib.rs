@@ -1,9 +1,10 @@
-//! What a network path does to a packet, as pure code: packets and times in, packets and times out.
+//! The effects of a network path on packets, as pure code: packets and times in, packets and times out.
 //!
-//! A [`Link`] is one direction: MTU, loss, policer, buffer, bottleneck rate or trace, corruption, duplication, propagation
-//! delay, jitter, reordering, aggregation, in that order; its documentation has the picture. A [`Path`] is two of them. All of it is
-//! plain data ([`LinkConfig`]) and integer arithmetic: no clock, no I/O, no global randomness, and the same seed gives
-//! the same fate to every packet on any machine. A simulator calls it in virtual time, an emulator in real time.
+//! A [`Link`] is one direction: MTU, loss, policer, buffer, bottleneck rate or trace, corruption, duplication,
+//! propagation delay, jitter, reordering, aggregation, in that order; its documentation has a diagram. A [`Path`] is
+//! two of them. All of it is plain data ([`LinkConfig`]) and integer arithmetic: no clock, no I/O, no global
+//! randomness. The same seed treats every packet the same on any machine. A simulator calls it in virtual time, an
+//! emulator in real time.
 //!
 //! ```
 //! use path::{Buffer, Capacity, Link, LinkConfig};

@@ -4,21 +4,23 @@ use units::{Bytes, Duration, Rate, Time};
 
 const NANOS_PER_SEC: u64 = 1_000_000_000;
 
-/// Serialization at a rate, exact: a packet of n bytes takes n × 10⁹ / rate nanoseconds, a fraction that is kept, not
-/// rounded, so that packets back to back never drift.
+/// Serialization at a rate, exactly: a packet of n bytes takes n × 10⁹ / rate nanoseconds. The fraction is kept and not
+/// rounded, so consecutive packets never drift.
 #[derive(Debug, Clone)]
 pub(crate) struct Line {
-    /// Bytes per second. Zero in an outage: what was carried is through only after a later change of the rate.
+    /// The rate in bytes per second. Zero in an outage: the carried packets are through only after a later change of
+    /// the rate.
     rate: u64,
-    /// In an outage, what is still to go: bytes × 10⁻⁹.
+    /// In an outage, the rest to carry: bytes × 10⁻⁹.
     left: u128,
-    /// The last rate that was not zero.
+    /// The last nonzero rate.
     before: u64,
-    /// When what was carried so far is through: whole nanoseconds, and `rest` / `rate` of one (`rest` < `rate`).
+    /// The time at which the packets carried so far are through: whole nanoseconds, and `rest` / `rate` of one (`rest`
+    /// < `rate`).
     through: Time,
     rest: u64,
-    /// The last size carried and what it took, in the same form: most packets are as long as the one before, and a
-    /// division is the most expensive thing that a link does.
+    /// The last size, and the time that it took in the same form: most packets have the size of the one before, and a
+    /// division is the most expensive operation of a link.
     last_size: u64,
     last_took: (u64, u64),
 }
@@ -46,20 +48,20 @@ impl Line {
         }
     }
 
-    /// Whether nothing moves until the rate changes.
+    /// True if nothing moves until the rate changes.
     #[inline]
     pub(crate) fn is_stalled(&self) -> bool {
         self.rate == 0
     }
 
-    /// The same line with this rate from `at` on.
+    /// Returns the line with this rate from `at` on.
     pub(crate) fn changed(&self, at: Time, rate: Rate) -> Line {
         let mut line = self.clone();
         line.change_rate(at, rate);
         line
     }
 
-    /// The same line, as if it had its last rate again from `at` on.
+    /// Returns the line as if it had its last rate again from `at` on.
     pub(crate) fn resumed(&self, at: Time) -> Line {
         self.changed(at, Rate::from_bytes_per_sec(self.before))
     }
@@ -82,7 +84,7 @@ impl Line {
             self.last_took = divide(size.get() as u128 * NANOS_PER_SEC as u128, self.rate);
         }
         let (mut nanos, rest) = self.last_took;
-        // rest + self.rest ≥ rate, without the overflow.
+        // This is rest + self.rest ≥ rate without the overflow.
         if rest >= self.rate - self.rest {
             nanos = nanos.saturating_add(1);
             self.rest = rest - (self.rate - self.rest);
@@ -95,7 +97,7 @@ impl Line {
     }
 
     pub(crate) fn change_rate(&mut self, at: Time, rate: Rate) {
-        // What is still to go, in bytes × 10⁻⁹, at the old rate; then the time it takes at the new one.
+        // The rest, in bytes × 10⁻⁹, at the old rate, and then the time that it takes at the new one.
         let (left, idle) = if self.is_stalled() {
             (self.left, at)
         } else if self.finish() > at {
@@ -118,7 +120,8 @@ impl Line {
     }
 }
 
-/// Quotient (saturating) and remainder; in 64 bits if they suffice, which is several times cheaper.
+/// Returns the quotient (saturating) and the remainder. It uses 64 bits if they suffice, which is several times
+/// cheaper.
 fn divide(dividend: u128, divisor: u64) -> (u64, u64) {
     match u64::try_from(dividend) {
         Ok(dividend) => (dividend / divisor, dividend % divisor),
@@ -162,7 +165,7 @@ mod tests {
     fn the_rest_of_a_packet_goes_at_the_new_rate() {
         let mut line = line(1_000);
         assert_eq!(line.carry(Bytes::new(1_000)).as_nanos(), 1_000_000_000);
-        // 250 bytes are through; the other 750 take 0.25 s at 3000 bytes a second, and then 1500 at 1000.
+        // 250 bytes are through. The other 750 take 0.25 s at 3000 bytes per second, and then 1500 at 1000.
         line.change_rate(
             Time::from_nanos(250_000_000),
             Rate::from_bytes_per_sec(3_000),
@@ -200,7 +203,7 @@ mod tests {
         );
         line.change_rate(second(5), Rate::from_bytes_per_sec(500));
         assert_eq!(line.finish(), second(8));
-        // One that carries nothing is free at once.
+        // A line that carries nothing is free at once.
         line.change_rate(second(9), Rate::ZERO);
         line.wake(second(10));
         line.change_rate(second(11), Rate::from_bytes_per_sec(1_000));

@@ -22,7 +22,7 @@ use crate::random::{Stream, Streams};
 use crate::reorder::ReorderProcess;
 use crate::store::Store;
 
-/// One direction of a path: packets of type `P` go in at one end and come out at the other, later or never.
+/// One direction of a path: packets of type `P` enter at one end and arrive at the other, or are lost.
 ///
 /// ```text
 ///                                         ┌──── bottleneck ────┐             ┌─────────────── on the way ──────────────┐
@@ -32,15 +32,15 @@ use crate::store::Store;
 ///                              drops
 /// ```
 ///
-/// Random loss stands at the entry or behind the bottleneck ([`LossAt`]). A copy is made behind the bottleneck, and takes
-/// nothing of its rate. A packet that is damaged ([`Arrival::corrupted`]) arrives like any other, so that it takes all that it
-/// would have taken of this link and of those behind it; whoever receives it at its destination is to discard it.
+/// Random loss happens at the entry or behind the bottleneck ([`LossAt`]). A copy is made behind the bottleneck, and
+/// uses none of its rate. A damaged packet ([`Arrival::corrupted`]) arrives as any other, so it uses this link and
+/// those behind it in full. Its receiver at the destination must discard it.
 ///
 /// # Time
-/// The link has no clock. Each call tells it the time. It then does whatever was due since the last call, in order, each
-/// thing at its own exact instant. A late call therefore only changes when the caller learns of it. Time never
-/// runs backwards: an earlier `now` is read as the latest one given. What is due at an instant happens before what the
-/// caller does at that instant: the packet that finishes at `now` makes room for the one that enters at `now`.
+/// The link has no clock: each call has the time. The link then does everything that was due since the last call, in
+/// order and at its exact times. So a late call only delays the caller's knowledge. Time never goes back: an earlier
+/// `now` counts as the latest one. Events that are due at a time come before the caller's action at that time: the
+/// packet that finishes at `now` makes room for the one that enters at `now`.
 #[derive(Debug, Clone)]
 pub struct Link<P> {
     now: Time,
@@ -49,7 +49,7 @@ pub struct Link<P> {
     queue: Queue,
     pace: Pace,
     bottleneck: Bottleneck,
-    /// Since when the bottleneck has had something to send without a break.
+    /// The time since which the bottleneck has been busy without a break.
     busy_since: Time,
     changes: vec::IntoIter<Change>,
     loss: LossProcess,
@@ -63,18 +63,18 @@ pub struct Link<P> {
     reorder: ReorderProcess,
     flight: Flight,
     aggregation: Option<Aggregation>,
-    /// All that is not counted elsewhere: `drops` and `marks` are the queue's.
+    /// All counters but `drops` and `marks`, which are the queue's.
     counters: Counters,
 }
 
-/// What the bottleneck is doing.
+/// The state of the bottleneck.
 #[derive(Debug, Clone, Copy)]
 enum Bottleneck {
-    /// Nothing, and nothing waits.
+    /// Nothing is in transmission, and nothing waits.
     Idle,
-    /// Waiting for its next opportunity, at which it takes a packet out of the queue.
+    /// The bottleneck waits for its next opportunity, at which it takes a packet out of the queue.
     Waiting(Time),
-    /// Transmitting a packet that was queued for a while.
+    /// A packet is in transmission, which was queued for a while.
     Busy {
         packet: Taken,
         queued: Duration,
@@ -83,7 +83,7 @@ enum Bottleneck {
 }
 
 impl Bottleneck {
-    /// When it has something to do.
+    /// The time of its next action.
     #[inline]
     fn due(&self) -> Option<Time> {
         match self {
@@ -96,38 +96,38 @@ impl Bottleneck {
 /// A packet at the far end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Arrival<P> {
-    /// The exact time of arrival, however late it is asked for.
+    /// The exact time of arrival, even if it is read later.
     pub at: Time,
     /// Its size on the link.
     pub size: Bytes,
-    /// As it was sent, or marked by the queue.
+    /// The ECN field, as sent or as marked by the queue.
     pub ecn: Ecn,
-    /// Whether it was damaged on this link: the checksum that its receiver computes is not the one that it carries.
+    /// True if it was damaged on this link: its receiver computes another checksum than it carries.
     pub corrupted: bool,
-    /// How long it waited in the queue, from entry to the start of its transmission.
+    /// The time in the queue, from entry to the start of its transmission.
     pub queued: Duration,
     /// The packet itself.
     pub packet: P,
 }
 
-/// What waits in the buffer.
+/// The waiting packets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Queued {
-    /// Bytes that wait, without the packet being transmitted.
+    /// The waiting bytes, without the packet in transmission.
     pub bytes: Bytes,
-    /// Packets that wait.
+    /// The number of waiting packets.
     pub packets: u64,
-    /// How long a packet that entered now, behind all that waits, would wait until its own transmission, at the present
-    /// rate; in an outage, at the one that ends it, or else the one before it. Under another discipline than drop-tail it may wait shorter: for drops before it, or because its flow goes
-    /// first.
+    /// The wait of a packet that enters now, behind all that wait, until its own transmission, at the present rate; in
+    /// an outage, at the rate that ends it, or else the one before it. Under a discipline other than drop-tail, it may
+    /// be shorter, because of drops before the packet, or because its flow goes first.
     pub delay: Duration,
 }
 
 impl<P: Clone> Link<P> {
-    /// A link with nothing on it. The same configuration and seed give every packet the same fate on any machine.
+    /// Makes an empty link. The same configuration and seed treat every packet the same on any machine.
     ///
     /// # Errors
-    /// The first value that makes no sense.
+    /// The first invalid value.
     pub fn new(config: LinkConfig, seed: u64) -> Result<Link<P>, ConfigError> {
         Link::with_streams(config, Streams::new(seed))
     }
@@ -137,7 +137,7 @@ impl<P: Clone> Link<P> {
         mut streams: Streams,
     ) -> Result<Link<P>, ConfigError> {
         config.validate()?;
-        // The order in which streams are dealt is part of what a seed means.
+        // The order of the streams is part of the meaning of a seed.
         let loss = LossProcess::new(config.effects.loss, &mut streams);
         let duplicates = streams.deal();
         let jitter = JitterProcess::new(config.effects.jitter, &mut streams);
@@ -169,8 +169,8 @@ impl<P: Clone> Link<P> {
         })
     }
 
-    /// A packet enters at `now`.
-    // Inlined, so that the packet is written once, directly to its place.
+    /// Lets a packet enter at `now`.
+    // Inlined, so that the packet is written once, directly to its slot.
     #[inline(always)]
     pub fn send(&mut self, now: Time, parcel: impl Into<Parcel>, packet: P) {
         let parcel = parcel.into();
@@ -202,8 +202,8 @@ impl<P: Clone> Link<P> {
         debug_assert!(self.counters().add_up(), "{:?}", self.counters());
     }
 
-    /// Brings the link up to `now`, so that [`queued`](Self::queued) and [`counters`](Self::counters) tell of that
-    /// time. [`send`](Self::send) and [`receive`](Self::receive) do so by themselves.
+    /// Advances the link to `now`, so that [`queued`](Self::queued) and [`counters`](Self::counters) refer to that
+    /// time. [`send`](Self::send) and [`receive`](Self::receive) include this.
     pub fn advance(&mut self, now: Time) {
         self.now = self.now.max(now);
         if self.is_due(self.now) {
@@ -211,7 +211,7 @@ impl<P: Clone> Link<P> {
         }
     }
 
-    /// The next packet that has arrived by `now`, in the order of arrival; to be called until there is none.
+    /// Returns the next packet that has arrived by `now`, in the order of arrival. Call it until there is none.
     pub fn receive(&mut self, now: Time) -> Option<Arrival<P>> {
         self.advance(now);
         let at = self.release(self.flight.next_at()?);
@@ -233,20 +233,22 @@ impl<P: Clone> Link<P> {
         })
     }
 
-    /// The packet that probably arrives next; jitter or reordering may let another come before it. For callers that
+    /// The packet that probably arrives next. Jitter or reordering may let another come before it. For callers that
+    /// prefetch.
     /// prefetch.
     #[inline]
     pub fn upcoming(&self) -> Option<&P> {
         self.flight.first(&self.store)
     }
 
-    /// When [`receive`](Self::receive) should next be called: nothing arrives before. `None` if nothing is on the link.
+    /// The time at which [`receive`](Self::receive) should next be called: nothing arrives before. `None` if the link
+    /// is empty.
     ///
-    /// A packet does arrive then, unless one that was to arrive is lost, delayed by jitter, or affected by a change on
-    /// its way; then the call moves the link on, and the next time is a later one.
+    /// A packet does arrive then, unless it is lost, delayed by jitter, or affected by a change. In that case the call
+    /// advances the link, and the next time is a later one.
     pub fn next_event(&self) -> Option<Time> {
         let arrival = self.flight.next_at();
-        // A change before then may shorten the delay of whatever leaves after it; a higher rate, the wait until it leaves.
+        // An earlier change may shorten the delay of later departures; a higher rate shortens the wait until departure.
         let earliest = self.bottleneck.due().map(|due| {
             let due = self.pace.next_look().map_or(due, |look| due.min(look));
             let arrival = due + self.delay;
@@ -259,14 +261,15 @@ impl<P: Clone> Link<P> {
         Some(self.release(event))
     }
 
-    /// Whether the bottleneck is free for whatever comes next, as of the latest `now`. One that follows a trace never is: its
+    /// True if the bottleneck is free for the next packet, as of the latest `now`. A bottleneck that follows a trace
+    /// never is: its next opportunity has its own time. Nor is one in an outage.
     /// next opportunity has a time of its own. Nor is one in an outage.
     #[inline]
     pub fn is_idle(&self) -> bool {
         matches!(self.bottleneck, Bottleneck::Idle) && self.pace.is_free_when_idle()
     }
 
-    /// What waits in the buffer, as of the latest `now`.
+    /// The waiting packets, as of the latest `now`.
     pub fn queued(&self) -> Queued {
         let waiting = self.queue.waiting();
         let start = match self.bottleneck {
@@ -282,7 +285,7 @@ impl<P: Clone> Link<P> {
         }
     }
 
-    /// When a packet would start behind so much that waits in an outage.
+    /// The start of a packet behind this many bytes that wait in an outage.
     fn end_of_outage(&self, line: &Line, waiting: Bytes) -> Time {
         let rates = self.changes.as_slice().iter();
         let mut rates = rates.filter_map(|change| Some((change.at, change.rate?)));
@@ -293,7 +296,7 @@ impl<P: Clone> Link<P> {
         line.carry(waiting)
     }
 
-    /// What happened so far, as of the latest `now`.
+    /// The counters, as of the latest `now`.
     pub fn counters(&self) -> Counters {
         let mut counters = self.counters;
         counters.drops = self.queue.dropped();
@@ -305,18 +308,18 @@ impl<P: Clone> Link<P> {
         counters
     }
 
-    /// The present propagation delay: what a packet takes at least, beside its serialization.
+    /// The present propagation delay: the minimum delay of a packet without its serialization.
     pub fn delay(&self) -> Duration {
         self.delay
     }
 
-    /// The present MTU, as of the latest `now`; none if packets of any size enter.
+    /// The present MTU, as of the latest `now`; `None` if packets of any size enter.
     pub fn mtu(&self) -> Option<Mtu> {
         self.mtu
     }
 
-    /// Does what is due by `now`, in the order of its times; a packet that is through at the time of a change is through
-    /// before it.
+    /// Does what is due by `now`, in the order of the times. A packet that is through at the time of a change is
+    /// through before it.
     fn run(&mut self, now: Time) {
         while self.is_due(now) {
             let (change, look) = (self.next_change(), self.pace.next_look());
@@ -329,14 +332,14 @@ impl<P: Clone> Link<P> {
         }
     }
 
-    /// Whether bottleneck, changes or what the rate depends on have something to do by `now`.
+    /// True if the bottleneck, the changes or the rate's dependencies have something to do by `now`.
     #[inline]
     fn is_due(&self, now: Time) -> bool {
         let by_now = |at: Option<Time>| at.is_some_and(|at| at <= now);
         by_now(self.bottleneck.due()) || by_now(self.next_change()) || by_now(self.pace.next_look())
     }
 
-    /// The bottleneck's next step, due at `at`.
+    /// Does the bottleneck's next step, which is due at `at`.
     fn work(&mut self, at: Time) {
         self.pace.backlog_changes(at);
         match self.bottleneck {
@@ -358,7 +361,7 @@ impl<P: Clone> Link<P> {
         }
     }
 
-    /// At `at`, the bottleneck is free for the next packet, if one waits.
+    /// Starts the next packet at `at`, if one waits.
     fn turn_to_queue(&mut self, at: Time) {
         self.bottleneck = if self.queue.waiting().packets > 0 {
             Bottleneck::Waiting(self.pace.start())
@@ -368,9 +371,9 @@ impl<P: Clone> Link<P> {
         };
     }
 
-    /// A packet leaves the bottleneck at `at` and sets out, or is lost.
+    /// Lets a packet leave the bottleneck at `at`. It is in flight then, or lost.
     ///
-    /// Every impairment draws for every packet, lost or not, so that the fates that one deals do not depend on another.
+    /// Every impairment draws for every packet, lost or not, so that one does not change the draws of another.
     fn depart(&mut self, at: Time, queued: Duration, packet: Taken) {
         let Taken {
             place,
@@ -405,24 +408,24 @@ impl<P: Clone> Link<P> {
         self.flight.push(&mut self.store, place, queued, at, stray);
     }
 
-    /// Whether the packet that has come to `place` is lost there.
+    /// True if the packet is lost here.
     fn is_lost_at(&mut self, place: LossAt) -> bool {
         self.loss_at == place && self.loss.strikes()
     }
 
-    /// When the next change is.
+    /// The time of the next change.
     fn next_change(&self) -> Option<Time> {
         self.changes.as_slice().first().map(|change| change.at)
     }
 
-    /// Makes the next change.
+    /// Applies the next change.
     fn change(&mut self) {
         let Some(change) = self.changes.next() else {
             return;
         };
         if let Some(rate) = change.rate {
             self.pace.change_rate(change.at, rate);
-            // The queue's estimates of idle time have no use for an outage.
+            // The queue's estimates of idle time do not apply to an outage.
             if !rate.is_zero() {
                 self.queue.change_rate(rate);
             }
@@ -432,7 +435,7 @@ impl<P: Clone> Link<P> {
         self.mtu = change.mtu.or(self.mtu);
     }
 
-    /// Adapts the rate to what waits or is under way.
+    /// Adapts the rate to the backlog.
     fn look(&mut self) {
         let under_way = match self.bottleneck {
             Bottleneck::Busy { packet, .. } => packet.size,
@@ -442,7 +445,8 @@ impl<P: Clone> Link<P> {
         self.repace();
     }
 
-    /// The rest of the packet under way goes at another rate. What waits for the end of an outage starts when that is known.
+    /// Gives the packet in transmission another rate for its rest. A packet that waits for the end of an outage starts
+    /// when that time is known.
     fn repace(&mut self) {
         match &mut self.bottleneck {
             Bottleneck::Busy { until: at, .. } | Bottleneck::Waiting(at) => *at = self.pace.start(),

@@ -6,14 +6,14 @@ use units::{ConfigError, Ratio};
 use crate::bounds::share;
 use crate::random::{Stream, Streams};
 
-/// Which packets are lost at random, independently of the load.
+/// The random losses of packets, independent of the load.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename = "kind of loss")]
 pub enum Loss {
-    /// Each packet with this probability, independently of all others (a Bernoulli process).
+    /// Each packet is lost with this probability, independently of all others (a Bernoulli process).
     #[serde(rename = "", deserialize_with = "units::bounds::lost_share")]
     Independent(Ratio),
-    /// In bursts.
+    /// Losses in bursts.
     #[serde(rename = "gilbert")]
     GilbertElliott(GilbertElliott),
 }
@@ -24,42 +24,42 @@ impl Default for Loss {
     }
 }
 
-/// Where on the link packets are lost.
+/// The place of losses on the link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename = "place", rename_all = "lowercase")]
 pub enum LossAt {
-    /// Before the policer and the queue. A lost packet uses nothing of the bottleneck's rate. `tc netem`, Mahimahi's
-    /// `mm-loss` and the laboratory of the BBR paper's figure 8 lose packets here. A sender at exactly the bottleneck's
-    /// rate gets rate × (1 − loss) through.
+    /// Before the policer and the queue. A lost packet uses none of the bottleneck's rate. `tc netem`, Mahimahi's
+    /// `mm-loss` and the testbed of the BBR paper's figure 8 lose packets here. A sender at exactly the bottleneck's
+    /// rate delivers rate × (1 − loss).
     #[default]
     Entry,
     /// Behind the bottleneck, as on a radio link or a long-haul line beyond it. A lost packet has used its share of the
-    /// rate, so that at most rate × (1 − loss) gets through, and the queue is the same with and without loss. A sender
-    /// that paces at its delivery rate loses twice here, and gets rate × (1 − loss)².
+    /// rate, so at most rate × (1 − loss) is delivered, and the queue is the same with and without loss. A sender that
+    /// paces at its delivery rate loses twice here, and delivers rate × (1 − loss)².
     Exit,
 }
 
-/// Loss in bursts: a chain of two states, good and bad, each with a loss probability of its own.
+/// Loss in bursts: a Markov chain of two states, good and bad, each with its own loss probability.
 ///
 /// After E. N. Gilbert, "Capacity of a Burst-Noise Channel" (1960), and E. O. Elliott, "Estimates of Error Rates for
-/// Codes on Burst-Noise Channels" (1963). `p` and `r` have the names that they have there and in `tc netem`'s `gemodel`;
-/// the literature's `k` and `h` are the probabilities *not* to be lost, 1 − [`loss_good`](Self::loss_good) and
-/// 1 − [`loss_bad`](Self::loss_bad). Gilbert's model is `loss_good` = 0; the simple one has `loss_bad` = 1 too.
+/// Codes on Burst-Noise Channels" (1963). `p` and `r` have their names there and in `tc netem`'s `gemodel`. The
+/// literature's `k` and `h` are the probabilities *not* to be lost, 1 − [`loss_good`](Self::loss_good) and 1 −
+/// [`loss_bad`](Self::loss_bad). Gilbert's model has `loss_good` = 0; the simple one also has `loss_bad` = 1.
 ///
-/// The chain starts in the good state and makes one step with each packet, after that packet's fate is decided.
+/// The chain starts in the good state and makes one step with each packet, after the packet's loss is decided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GilbertElliott {
-    /// The probability to go from good to bad.
+    /// The probability of the step from good to bad.
     #[serde(deserialize_with = "units::bounds::share")]
     pub p: Ratio,
-    /// The probability to go from bad to good: a bad spell is 1/r packets long on average.
+    /// The probability of the step from bad to good: a bad period is 1/r packets long on average.
     #[serde(deserialize_with = "units::bounds::share")]
     pub r: Ratio,
-    /// The probability of loss in the good state, 1 − k; none if not given.
+    /// The probability of loss in the good state, 1 − k; zero by default.
     #[serde(default, deserialize_with = "units::bounds::share")]
     pub loss_good: Ratio,
-    /// The probability of loss in the bad state, 1 − h; 100 % if not given.
+    /// The probability of loss in the bad state, 1 − h; 100 % by default.
     #[serde(default = "all", deserialize_with = "units::bounds::share")]
     pub loss_bad: Ratio,
 }
@@ -72,9 +72,9 @@ impl Loss {
     /// No packet is lost.
     pub const NONE: Loss = Loss::Independent(Ratio::ZERO);
 
-    /// The share of packets lost in the long run, for reports.
+    /// The long-term share of lost packets, for reports.
     ///
-    /// For [`GilbertElliott`] it is the mean over the chain's stationary distribution, with p / (p + r) of the packets
+    /// For [`GilbertElliott`], it is the mean over the chain's stationary distribution, with p / (p + r) of the packets
     /// in the bad state.
     pub fn mean(&self) -> f64 {
         match self {
@@ -100,7 +100,7 @@ impl Loss {
     }
 }
 
-/// Decides the fate of one packet after the other.
+/// Decides the losses of packets in turn.
 #[derive(Debug, Clone)]
 pub(crate) struct LossProcess {
     model: Loss,
@@ -119,7 +119,7 @@ impl LossProcess {
         }
     }
 
-    /// Whether the next packet is lost.
+    /// True if the next packet is lost.
     #[inline]
     pub(crate) fn strikes(&mut self) -> bool {
         match self.model {

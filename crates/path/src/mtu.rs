@@ -1,4 +1,4 @@
-//! The largest packet that a link takes.
+//! The MTU of a link.
 
 use std::fmt;
 
@@ -7,20 +7,21 @@ use serde::{Deserialize, Deserializer, Serialize};
 use units::Bytes;
 use units::bounds::refused;
 
-/// The largest IP packet that a link takes, headers included. A larger one is dropped where it would enter the link.
+/// The size of the largest IP packet that a link accepts, headers included. A larger one is dropped at the link's
+/// entry.
 ///
-/// Nothing is fragmented: packets of IPv6 never are on their way (RFC 8200, section 5), and those of IPv4 that TCP and QUIC
-/// send ask not to be (RFC 1191).
+/// Nothing is fragmented: IPv6 packets never are in flight (RFC 8200, section 5), and the IPv4 packets of TCP and QUIC
+/// forbid it (RFC 1191).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Mtu(u16);
 
 impl Mtu {
-    /// What every host must be able to receive (RFC 791, section 3.1), in bytes.
-    pub const LEAST: u16 = 576;
+    /// The size that every host must be able to receive (RFC 791, section 3.1), in bytes.
+    pub const MIN: u16 = 576;
 
-    /// An MTU of so many bytes, unless they are fewer than [`Mtu::LEAST`].
+    /// Returns an MTU of `bytes`, unless it is less than [`Mtu::MIN`].
     pub const fn new(bytes: u16) -> Option<Mtu> {
-        if bytes < Mtu::LEAST {
+        if bytes < Mtu::MIN {
             None
         } else {
             Some(Mtu(bytes))
@@ -45,7 +46,7 @@ impl<'de> Deserialize<'de> for Mtu {
     }
 }
 
-/// Reads a number of bytes, or a text that has it with or without the unit `b`.
+/// Reads a number of bytes, as a number or as text, with or without the unit `b`.
 struct BytesOfPacket;
 
 const REFUSAL: &str = "is not the size of a packet; give 576 to 65535 bytes, such as 1400";

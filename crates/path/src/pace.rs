@@ -1,4 +1,4 @@
-//! The bottleneck: when a packet's last bit is through.
+//! The bottleneck's transmission times.
 
 use units::{Bytes, Rate, Time};
 
@@ -8,7 +8,7 @@ use crate::line::Line;
 use crate::rates::Follower;
 use crate::trace::{Opportunities, Recorded};
 
-/// The bottleneck's clock: where it stands after the packets that it has carried.
+/// The bottleneck's clock after the packets that it has carried.
 #[derive(Debug, Clone)]
 pub(crate) enum Pace {
     Unlimited(Time),
@@ -31,7 +31,7 @@ impl Pace {
         }
     }
 
-    /// The bottleneck stood idle until `now`.
+    /// Records that the bottleneck was idle until `now`.
     #[inline]
     pub(crate) fn wake(&mut self, now: Time) {
         match self {
@@ -43,7 +43,7 @@ impl Pace {
         }
     }
 
-    /// When the next packet starts. At a rate, that is when those carried so far are through.
+    /// The start of the next packet. At a rate, that is the time at which the packets carried so far are through.
     #[inline]
     pub(crate) fn start(&self) -> Time {
         match self {
@@ -55,7 +55,7 @@ impl Pace {
         }
     }
 
-    /// When the next packet would start, if the bottleneck stood idle until `now`.
+    /// The start of the next packet if the bottleneck was idle until `now`.
     #[inline]
     pub(crate) fn start_after_idle(&self, now: Time) -> Time {
         match self {
@@ -69,7 +69,7 @@ impl Pace {
         }
     }
 
-    /// When a packet would start behind so much that waits.
+    /// The start of a packet behind this many waiting bytes.
     #[inline]
     pub(crate) fn start_behind(&self, waiting: Bytes) -> Time {
         let finish = |line: &Line| line.clone().carry(waiting);
@@ -86,7 +86,7 @@ impl Pace {
         }
     }
 
-    /// Carries the next packet, and tells when it is through.
+    /// Carries the next packet, and returns the time at which it is through.
     #[inline]
     pub(crate) fn carry(&mut self, size: Bytes) -> Time {
         match self {
@@ -98,7 +98,7 @@ impl Pace {
         }
     }
 
-    /// The rate changes at `at`; a packet that is through only after `at` goes on at the new one.
+    /// Changes the rate at `at`. A packet that is through only after `at` continues at the new rate.
     pub(crate) fn change_rate(&mut self, at: Time, rate: Rate) {
         match self {
             Pace::Unlimited(_) => *self = Pace::Rate(Line::new(rate, at)),
@@ -108,7 +108,7 @@ impl Pace {
         }
     }
 
-    /// At `now`, something came into the queue or left the bottleneck.
+    /// Records that a packet entered the queue or left the bottleneck at `now`.
     #[inline]
     pub(crate) fn backlog_changes(&mut self, now: Time) {
         if let Pace::Granted(cell) = self {
@@ -116,7 +116,7 @@ impl Pace {
         }
     }
 
-    /// When the rate is next adapted to the queue.
+    /// The time at which the rate is next adapted to the queue.
     #[inline]
     pub(crate) fn next_look(&self) -> Option<Time> {
         match self {
@@ -126,7 +126,7 @@ impl Pace {
         }
     }
 
-    /// That time has come, and `backlog` waits or is under way.
+    /// Adapts the rate at that time, with `backlog` waiting or in transmission.
     pub(crate) fn look(&mut self, backlog: Bytes) {
         match self {
             Pace::Granted(cell) => cell.look(backlog),
@@ -135,7 +135,7 @@ impl Pace {
         }
     }
 
-    /// Whether what enters while nothing waits starts at once.
+    /// True if a packet starts at once when nothing waits.
     #[inline]
     pub(crate) fn is_free_when_idle(&self) -> bool {
         match self {
@@ -146,7 +146,7 @@ impl Pace {
         }
     }
 
-    /// The line that stands still until a change of the rate, in an outage.
+    /// The line, if it is in an outage until a change of the rate.
     pub(crate) fn stalled(&self) -> Option<&Line> {
         let line = match self {
             Pace::Rate(line) => line,

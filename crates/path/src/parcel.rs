@@ -1,16 +1,16 @@
-//! What a link needs to know of a packet.
+//! The properties of a packet that a link needs.
 
 use units::Bytes;
 
 /// A packet as the link sees it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Parcel {
-    /// Its size as the link carries it, headers included.
+    /// Its size on the link, headers included.
     pub size: Bytes,
-    /// Whose it is: packets of one flow have the same number. It stands for the addresses and ports that a real queue
-    /// would hash; only [`Discipline::FqCoDel`](crate::Discipline) looks at it.
+    /// Its flow: packets of one flow have the same number. It stands for the addresses and ports that a real queue
+    /// would hash. Only [`Discipline::FqCoDel`](crate::Discipline) uses it.
     pub flow: u64,
-    /// Whether a queue may mark it in place of dropping it.
+    /// The ECN field, which decides if a queue may mark it in place of dropping it.
     pub ecn: Ecn,
 }
 
@@ -19,17 +19,17 @@ pub struct Parcel {
 /// ECT(0) and ECT(1) are the same to every queue here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Ecn {
-    /// Not-ECT: only its loss tells the sender of congestion.
+    /// Not-ECT: only a loss tells the sender of congestion.
     #[default]
     NotCapable,
-    /// ECT: its sender understands a mark.
+    /// ECT: the sender responds to marks.
     Capable,
     /// CE: a queue has marked it.
     Marked,
 }
 
 impl From<Bytes> for Parcel {
-    /// A packet of this size, of flow 0, not capable of ECN.
+    /// Returns a packet of this size, of flow 0, without ECN.
     fn from(size: Bytes) -> Parcel {
         Parcel {
             size,

@@ -1,4 +1,4 @@
-//! A round trip: data one way, acknowledgements the other.
+//! A round trip: data in one direction, ACKs in the other.
 
 use units::{ConfigError, Duration};
 
@@ -9,14 +9,14 @@ use crate::random::Streams;
 /// Both directions of a path.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct PathConfig {
-    /// The way of the data.
+    /// The link of the data.
     pub forward: LinkConfig,
-    /// The way of the acknowledgements; its loss is ACK loss.
+    /// The link of the ACKs. Its loss is ACK loss.
     pub reverse: LinkConfig,
 }
 
 impl PathConfig {
-    /// RTprop at the start: both propagation delays, without any serialization.
+    /// RTprop at the start: both propagation delays, without serialization.
     pub fn rtprop(&self) -> Duration {
         self.forward.delay + self.reverse.delay
     }
@@ -25,18 +25,18 @@ impl PathConfig {
 /// A path from a sender to a receiver and back.
 #[derive(Debug, Clone)]
 pub struct Path<P> {
-    /// The way of the data.
+    /// The link of the data.
     pub forward: Link<P>,
-    /// The way of the acknowledgements.
+    /// The link of the ACKs.
     pub reverse: Link<P>,
 }
 
 impl<P: Clone> Path<P> {
-    /// A path with nothing on it. The forward link is the one that [`Link::new`] makes of the same seed; the reverse
-    /// link's randomness is of the same seed, but never overlaps with it.
+    /// Makes an empty path. The forward link is that of [`Link::new`] with the same seed. The reverse link's randomness
+    /// has the same seed, but never overlaps with it.
     ///
     /// # Errors
-    /// The first value that makes no sense; if it is the reverse link's, its field starts with `reverse.`.
+    /// The first invalid value. If it is the reverse link's, its field starts with `reverse.`.
     pub fn new(config: PathConfig, seed: u64) -> Result<Path<P>, ConfigError> {
         Ok(Path {
             forward: Link::new(config.forward, seed)?,
@@ -45,7 +45,7 @@ impl<P: Clone> Path<P> {
         })
     }
 
-    /// The present RTprop: both propagation delays, without any serialization.
+    /// The present RTprop: both propagation delays, without serialization.
     pub fn rtprop(&self) -> Duration {
         self.forward.delay() + self.reverse.delay()
     }

@@ -1,4 +1,4 @@
-//! A token-bucket policer: drops what exceeds a rate, and delays nothing.
+//! A token-bucket policer: it drops the excess over a rate, and delays nothing.
 
 use serde::{Deserialize, Serialize};
 use units::{Bytes, ConfigError, Duration, Rate, Time};
@@ -15,7 +15,7 @@ use crate::bounds::MTU;
 pub struct Policer {
     /// The rate at which the bucket fills.
     pub rate: Rate,
-    /// The size of the bucket: as much may pass at once after a quiet spell.
+    /// The size of the bucket: so much may pass at once after a quiet period.
     pub burst: Bytes,
 }
 
@@ -40,10 +40,10 @@ impl Policer {
     }
 }
 
-/// Tokens are counted in billionths of a byte: bytes per second × nanoseconds is then exact.
+/// The units of tokens per byte: bytes per second × nanoseconds is then exact.
 const PARTS: u128 = 1_000_000_000;
 
-/// The bucket's level at a point in time.
+/// The bucket's level at a given time.
 #[derive(Debug, Clone)]
 pub(crate) struct TokenBucket {
     rate: Rate,
@@ -63,7 +63,7 @@ impl TokenBucket {
         }
     }
 
-    /// Whether a packet of `size` bytes passes at `now`; if so, its tokens are taken.
+    /// True if a packet of `size` bytes passes at `now`. If it does, its tokens are taken.
     pub(crate) fn admits(&mut self, now: Time, size: Bytes) -> bool {
         let filled = self.rate.bytes_per_sec() as u128 * elapsed(self.at, now);
         self.tokens = self.tokens.saturating_add(filled).min(self.capacity);

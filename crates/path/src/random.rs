@@ -4,15 +4,15 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use units::Ratio;
 
-/// A source of random numbers of its own. Streams of one seed never overlap.
+/// An independent source of random numbers. Streams of one seed never overlap.
 #[derive(Debug, Clone)]
 pub(crate) struct Stream(Xoshiro256PlusPlus);
 
 impl Stream {
-    /// A number in `0..bound`, each as likely as any other; zero if `bound` is.
+    /// Returns a uniform number in `0..bound`; zero if `bound` is.
     ///
     /// Lemire, "Fast Random Integer Generation in an Interval" (2019): a multiplication in place of a division, and a
-    /// rejection so rare that it costs nothing, which makes the result exactly uniform.
+    /// rejection so rare that it costs nothing. The result is exactly uniform.
     #[inline]
     pub(crate) fn below(&mut self, bound: u64) -> u64 {
         let mut product = self.0.next_u64() as u128 * bound as u128;
@@ -25,16 +25,16 @@ impl Stream {
         (product >> 64) as u64
     }
 
-    /// Whether an event of this probability happens: an exact comparison of integers.
+    /// True if an event of this probability happens. The comparison of integers is exact.
     #[inline]
     pub(crate) fn happens(&mut self, probability: Ratio) -> bool {
         self.below(probability.denominator() as u64) < probability.numerator() as u64
     }
 }
 
-/// Deals out the streams of a seed, 2^128 numbers apart from each other.
+/// Returns the streams of a seed, 2^128 numbers apart from each other.
 ///
-/// A link takes them in a fixed order, whether or not it uses them. Switching one impairment on therefore does not change
+/// A link takes them in a fixed order, whether or not it uses them. So switching one impairment on does not change
 /// another.
 #[derive(Debug)]
 pub(crate) struct Streams(Xoshiro256PlusPlus);
@@ -45,14 +45,14 @@ impl Streams {
         Streams(Xoshiro256PlusPlus::seed_from_u64(seed))
     }
 
-    /// More streams of the same seed, 2^192 numbers away from those of [`Streams::new`].
+    /// Returns more streams of the same seed, 2^192 numbers away from those of [`Streams::new`].
     pub(crate) fn far(seed: u64) -> Streams {
         let mut far = Xoshiro256PlusPlus::seed_from_u64(seed);
         far.long_jump();
         Streams(far)
     }
 
-    /// The next stream.
+    /// Returns the next stream.
     pub(crate) fn deal(&mut self) -> Stream {
         let stream = Stream(self.0.clone());
         self.0.jump();
@@ -64,7 +64,8 @@ impl Streams {
 mod tests {
     use super::*;
 
-    /// Computed once with a few lines of Python from the authors' description of xoshiro256++, its jumps and SplitMix64.
+    /// The numbers were computed with a few lines of Python from the authors' description of xoshiro256++, its jumps
+    /// and SplitMix64.
     #[test]
     fn the_first_numbers_are_the_same_everywhere() {
         let mut streams = Streams::new(1);

@@ -1,7 +1,7 @@
-//! Rate traces as others publish them: a table of times and rates.
+//! Published rate traces: tables of times and rates.
 //!
-//! The rules are few, so that they can be told (docs/scenario.md): a separator that the first line shows, a heading that
-//! names the columns and their units, and without one, seconds and Mbit/s.
+//! The rules are few, so that docs/scenario.md can state them: the first line shows the separator; a heading names the
+//! columns and their units; without a heading, the units are seconds and Mbit/s.
 
 use text::date;
 use units::{Duration, Rate};
@@ -9,26 +9,26 @@ use units::{Duration, Rate};
 use crate::rates::{Rates, Step};
 use crate::trace_error::{TraceError, TraceReason};
 
-/// A trace of one row repeats after a second.
-const ALONE: Duration = Duration::from_secs(1);
+/// The period of a trace with one row.
+const ONE_ROW_PERIOD: Duration = Duration::from_secs(1);
 
-/// A shorter trace is one with the wrong unit, and each of its steps would be an event.
-const SHORTEST: Duration = Duration::from_millis(1);
+/// The minimum period. A shorter trace has a wrong unit, and each of its steps would be an event.
+const MIN_PERIOD: Duration = Duration::from_millis(1);
 
-/// A number that is not smaller is in the next smaller unit: so many seconds since 1970 are in the year 5138, and so many
+/// Numbers from here on are in the next smaller unit: so many seconds since 1970 are in the year 5138, and so many
 /// milliseconds in the year 1973.
-const LATEST: u128 = 100_000_000_000;
+const MAX_NUMBER: u128 = 100_000_000_000;
 
 /// Numbers are read as multiples of 10⁻⁹.
 const ONE: u128 = 1_000_000_000;
 
-/// Whether the text is such a table and not one stamp a line: its first line has several cells.
+/// True if the text is a table and not one stamp per line: its first line has several cells.
 pub(crate) fn is_table(text: &str) -> bool {
     let first = rows(text).next();
     first.is_some_and(|(_, line)| Separator::of(line).is_some())
 }
 
-/// Reads the table. Its rates are in the column of this name, if one is given.
+/// Reads the table. Its rates are in the column of this name, if there is one.
 pub(crate) fn read(text: &str, column: Option<&str>) -> Result<Rates, TraceError> {
     let mut lines = rows(text).peekable();
     let Some((line, first)) = lines.peek().copied() else {
@@ -52,7 +52,7 @@ pub(crate) fn read(text: &str, column: Option<&str>) -> Result<Rates, TraceError
             .time
             .read(cell(columns.time_at), separator)
             .ok_or(wrong(TraceReason::NotATime))?;
-        // What was not measured is as it was.
+        // A missing measurement keeps the last rate.
         let Some(rate) = measured(cell(columns.rate_at)) else {
             continue;
         };
@@ -65,7 +65,7 @@ pub(crate) fn read(text: &str, column: Option<&str>) -> Result<Rates, TraceError
         let at = Duration::from_nanos(u64::try_from(at).unwrap_or(u64::MAX));
         match steps.last_mut() {
             Some(step) if step.at > at => return Err(wrong(TraceReason::Backwards)),
-            // Of several rows with one time, the last one holds.
+            // Of several rows with the same time, the last one holds.
             Some(step) if step.at == at => step.rate = rate,
             _ => steps.push(Step { at, rate }),
         }
@@ -73,17 +73,17 @@ pub(crate) fn read(text: &str, column: Option<&str>) -> Result<Rates, TraceError
     let wrong = |reason| TraceError::new(last, reason);
     let period = match steps.as_slice() {
         [] => return Err(wrong(TraceReason::Empty)),
-        [_] => ALONE,
-        // The last rate holds as long as the one before it.
+        [_] => ONE_ROW_PERIOD,
+        // The last rate holds for as long as the one before it.
         [.., before, end] => end.at + end.at.saturating_sub(before.at),
     };
-    if period < SHORTEST {
+    if period < MIN_PERIOD {
         return Err(wrong(TraceReason::TooShort));
     }
     Rates::new(steps, period).ok_or(wrong(TraceReason::NoRate))
 }
 
-/// The unit that a table's rates are taken to have because their column's name tells none.
+/// The unit that a table's rates are assumed to have if their column's name has none.
 pub(crate) fn assumed_unit(text: &str, column: Option<&str>) -> Option<&'static str> {
     let (_, first) = rows(text).next()?;
     let separator = Separator::of(first)?;
@@ -91,20 +91,20 @@ pub(crate) fn assumed_unit(text: &str, column: Option<&str>) -> Option<&'static 
     columns.assumed
 }
 
-/// The lines that say something, counted from one.
+/// Returns the lines that are not blank, counted from one.
 fn rows(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let lines = (1..).zip(text.lines().map(str::trim));
     lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'))
 }
 
-/// What stands between two cells.
+/// The separator of cells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Separator {
-    /// A semicolon, where decimals may have a comma.
+    /// A semicolon. Decimals may have a comma.
     Semicolon,
     Tab,
     Comma,
-    /// Blanks, any number of them.
+    /// Any number of blanks.
     Blank,
 }
 
@@ -142,14 +142,14 @@ impl Separator {
     }
 }
 
-/// Which columns have the times and the rates, and their units.
+/// The columns of the times and the rates, and their units.
 struct Columns {
     are_named: bool,
     time_at: usize,
     time: Time,
     rate_at: usize,
     rate: PerSecond,
-    /// The unit of the rates, if no name tells it.
+    /// The assumed unit of the rates, if no name has it.
     assumed: Option<&'static str>,
 }
 
@@ -190,9 +190,9 @@ impl Columns {
         let is_rate = |words: &[String]| PerSecond::named(words).is_some() || has(words, &RATES);
         let is_up = |words: &[String]| has(words, &["ul", "up", "uplink", "upload", "tx"]);
         let is_down = |words: &[String]| has(words, &DOWN);
-        // A rate may be one of samples or of losses, and a speed that of a vehicle.
+        // A rate may be that of samples or of losses, and a speed that of a vehicle.
         let is_plain = |words: &[String]| has(words, &RATES) && !has(words, &["rate", "speed"]);
-        // Of both directions, the one to the user.
+        // Of both directions, the one to the user is chosen.
         let rank = |words: &[String]| {
             let has_unit = PerSecond::named(words).is_some();
             (!is_up(words), is_down(words), has_unit, is_plain(words))
@@ -226,21 +226,21 @@ impl Columns {
     }
 }
 
-/// So much of a heading is told.
-const MOST_NAMES: usize = 8;
-const MOST_CHARS: usize = 40;
+/// The maximum number of names, and of their characters, in a message.
+const MAX_SHOWN_NAMES: usize = 8;
+const MAX_NAME_CHARS: usize = 40;
 
-/// Names of columns as a message has them, in their order.
+/// Returns names of columns for a message, in their order.
 fn shown<'a>(names: impl Iterator<Item = &'a str>) -> Vec<String> {
     let is_shown = |c: &char| !c.is_control();
-    let name = |name: &str| name.chars().filter(is_shown).take(MOST_CHARS).collect();
-    names.take(MOST_NAMES).map(name).collect()
+    let name = |name: &str| name.chars().filter(is_shown).take(MAX_NAME_CHARS).collect();
+    names.take(MAX_SHOWN_NAMES).map(name).collect()
 }
 
 const MEGABITS: &str = "Mbit/s";
 const KILOBITS: &str = "kbit/s";
 
-/// Words that columns of times are called by.
+/// The words in the names of time columns.
 const TIMES: [&str; 11] = [
     "time",
     "times",
@@ -255,10 +255,10 @@ const TIMES: [&str; 11] = [
     "ts",
 ];
 
-/// Words for the direction to the user.
+/// The words for the direction to the user.
 const DOWN: [&str; 4] = ["dl", "downlink", "download", "down"];
 
-/// Words that columns of rates are called by, with or without a unit.
+/// The words in the names of rate columns, with or without a unit.
 const RATES: [&str; 13] = [
     "rate",
     "bitrate",
@@ -275,7 +275,7 @@ const RATES: [&str; 13] = [
     "tput",
 ];
 
-/// The words of a name: `DL_bitrate (kbit/s)` has `DL`, `bitrate` and `kbit/s`.
+/// Returns the words of a name: `DL_bitrate (kbit/s)` has `DL`, `bitrate` and `kbit/s`.
 fn words(name: &str) -> Vec<String> {
     const BYTES: &str = "bytes";
     let mut name = name.to_owned();
@@ -288,12 +288,12 @@ fn words(name: &str) -> Vec<String> {
     words.map(str::to_owned).collect()
 }
 
-/// How times are written.
+/// The format of times.
 #[derive(Debug, Clone, Copy)]
 struct Time {
     /// The nanoseconds of a number's unit.
     unit: u128,
-    /// Whether the heading says so.
+    /// True if the heading has the unit.
     is_told: bool,
 }
 
@@ -308,7 +308,7 @@ impl Time {
             .iter()
             .filter_map(|word| match word.to_ascii_lowercase().as_str() {
                 "ns" | "nanoseconds" => Some(1),
-                // The micro sign, and the Greek letter.
+                // This matches the micro sign, and the Greek letter.
                 "us" | "\u{b5}s" | "\u{3bc}s" | "usec" | "microseconds" => Some(1_000),
                 "ms" | "msec" | "milliseconds" | "millis" => Some(1_000_000),
                 "s" | "sec" | "secs" | "seconds" => Some(ONE),
@@ -320,14 +320,14 @@ impl Time {
         })
     }
 
-    /// A time in nanoseconds.
+    /// Reads a time in nanoseconds.
     fn read(self, cell: &str, separator: Separator) -> Option<u128> {
         if let Some(number) = number(cell, separator) {
             let unit = if self.is_told {
                 self.unit
             } else {
                 let mut units = [ONE, 1_000_000, 1_000, 1].into_iter();
-                units.find(|unit| number / ONE < LATEST * (ONE / unit))?
+                units.find(|unit| number / ONE < MAX_NUMBER * (ONE / unit))?
             };
             return Some(number.checked_mul(unit)? / ONE);
         }
@@ -335,7 +335,7 @@ impl Time {
     }
 }
 
-/// How rates are written: bits a second of a number's unit.
+/// The format of rates: bits per second of a number's unit.
 #[derive(Debug, Clone, Copy)]
 struct PerSecond(u128);
 
@@ -343,8 +343,8 @@ impl PerSecond {
     const MEGABITS: PerSecond = PerSecond(1_000_000);
     const KILOBITS: PerSecond = PerSecond(1_000);
 
-    /// The unit of a column whose name tells none. The sets of Raca and others ("Beyond Throughput", MMSys 2018 and 2020) have
-    /// `DL_bitrate` and `UL_bitrate` in kbit/s, and do not say so in the file.
+    /// The unit of a column whose name has none. The data sets of Raca and others ("Beyond Throughput", MMSys 2018, 2020)
+    /// have `DL_bitrate` and `UL_bitrate` in kbit/s, without the unit in the file.
     fn assumed(words: &[String]) -> (PerSecond, &'static str) {
         let is = |word: &str, name: &str| word.eq_ignore_ascii_case(name);
         match words {
@@ -359,15 +359,15 @@ impl PerSecond {
         words.iter().find_map(|word| PerSecond::unit(word))
     }
 
-    /// The unit that is written so: `kbit/s`, `Mbps`, `MB/s`, `KiB/s`, `bytes/sec`.
+    /// Parses a unit: `kbit/s`, `Mbps`, `MB/s`, `KiB/s`, `bytes/sec`.
     fn unit(word: &str) -> Option<PerSecond> {
         let small = word.to_ascii_lowercase();
         let mut ends = ["/sec", "/s", "ps"].into_iter();
         let amount = ends.find_map(|end| small.strip_suffix(end));
-        // To tc, these alone are rates.
+        // In tc, these alone are rates.
         let is_tc = ["kbit", "mbit", "gbit"].contains(&&*small);
         let amount = amount.or(is_tc.then_some(&*small))?;
-        // In `MBPS` all is capital, so that the B tells nothing.
+        // `MBPS` is all capital, so its B means nothing.
         let is_bytes = word.get(..amount.len())?.ends_with('B') && !word.ends_with('S');
         let names = [
             ("bits", 1),
@@ -398,7 +398,7 @@ impl PerSecond {
     }
 }
 
-/// The cell, if something was measured.
+/// Returns the cell if it has a measurement.
 fn measured(cell: &str) -> Option<&str> {
     let is_nothing = ["", "-", "nan", "na", "n/a", "null", "none"]
         .iter()
@@ -406,12 +406,12 @@ fn measured(cell: &str) -> Option<&str> {
     (!is_nothing).then_some(cell)
 }
 
-/// Whether it is a number or a time, so that it names no column.
+/// True if it is a number or a time, and so no column's name.
 fn is_value(cell: &str) -> bool {
     number(cell, Separator::Semicolon).is_some() || date(cell).is_some() || measured(cell).is_none()
 }
 
-/// A number that is not negative, in multiples of 10⁻⁹: `12`, `0.5`, `1e-05`.
+/// Reads a nonnegative number in multiples of 10⁻⁹: `12`, `0.5`, `1e-05`.
 fn number(cell: &str, separator: Separator) -> Option<u128> {
     let comma = cell.replace(',', ".");
     let cell = if separator == Separator::Semicolon {
@@ -428,7 +428,7 @@ fn number(cell: &str, separator: Separator) -> Option<u128> {
     if !is_number(whole) || !is_number(part) || (whole.is_empty() && part.is_empty()) {
         return None;
     }
-    // Digits beyond these do not change a time or a rate.
+    // Further digits do not change a time or a rate.
     let part = part.get(..18).unwrap_or(part);
     let all: u128 = format!("{whole}{part}").parse().ok()?;
     let exponent = exponent.checked_sub(i32::try_from(part.len()).ok()?)?;
@@ -444,7 +444,7 @@ mod tests {
     use super::*;
     use crate::trace::Trace;
 
-    /// Times in milliseconds, rates in kbit/s, and the period.
+    /// Returns times in milliseconds, rates in kbit/s, and the period.
     fn table(text: &str) -> (Vec<(u64, u64)>, u64) {
         let rates = read(text, None).expect(text);
         let millis = |span: Duration| span.as_nanos() / 1_000_000;

@@ -9,24 +9,24 @@ use crate::line::Line;
 /// A recorded rate over time, which repeats.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Rates {
-    /// Each rate, and since when, in the order of the times; the first is at zero.
+    /// The rates with their start times, in the order of time. The first is at zero.
     steps: Arc<[Step]>,
     period: Duration,
 }
 
-/// A rate from a time on.
+/// A rate from a given time on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Step {
-    /// When it begins, from the start of the trace.
+    /// Its start, from the start of the trace.
     pub(crate) at: Duration,
     pub(crate) rate: Rate,
 }
 
 impl Rates {
-    /// The steps, the first at zero, in the order of their times, all before the end of the period. Nothing if none of the
-    /// rates is above zero: nothing would ever move.
+    /// Makes a trace of steps, the first at zero, in the order of their times, all before the end of the period. `None`
+    /// if no rate is above zero: nothing would ever move.
     ///
-    /// A step at the rate of the one before is left out, so that an outage is one step however finely it was recorded.
+    /// A step with the rate of the one before is left out, so an outage is one step however finely it was recorded.
     pub(crate) fn new(mut steps: Vec<Step>, period: Duration) -> Option<Rates> {
         steps.dedup_by_key(|step| step.rate);
         let is_alive = steps.iter().any(|step| !step.rate.is_zero());
@@ -75,11 +75,11 @@ impl Rates {
 pub(crate) struct Follower {
     rates: Rates,
     line: Line,
-    /// When the present repetition began.
+    /// The start of the present repetition.
     base: Time,
-    /// The present step.
+    /// The index of the present step.
     present: usize,
-    /// Whether something waits or is under way. Nobody needs the rate otherwise.
+    /// True if packets wait or are in transmission. Otherwise the rate is not needed.
     is_busy: bool,
 }
 
@@ -94,14 +94,14 @@ impl Follower {
         }
     }
 
-    /// The bottleneck stood idle until `now`.
+    /// Records that the bottleneck was idle until `now`.
     pub(crate) fn wake(&mut self, now: Time) {
         self.seek(now);
         self.line = Line::new(self.rates.step(self.present).rate, now);
         self.is_busy = true;
     }
 
-    /// Goes to the step at `now`, which is not before the present one.
+    /// Moves to the step at `now`, which is not before the present one.
     fn seek(&mut self, now: Time) {
         if now < self.next_at() {
             return;
@@ -114,18 +114,18 @@ impl Follower {
         self.present = begun.saturating_sub(1);
     }
 
-    /// When the next step begins.
+    /// The start of the next step.
     fn next_at(&self) -> Time {
         let next = self.rates.steps.get(self.present + 1);
         self.base + next.map_or(self.rates.period, |step| step.at)
     }
 
-    /// When the rate next changes for what waits.
+    /// The time at which the rate next changes for waiting packets.
     pub(crate) fn next_look(&self) -> Option<Time> {
         self.is_busy.then(|| self.next_at())
     }
 
-    /// The next step begins, and `backlog` waits or is under way.
+    /// Begins the next step, with `backlog` waiting or in transmission.
     pub(crate) fn look(&mut self, backlog: Bytes) {
         let at = self.next_at();
         self.present += 1;
@@ -142,19 +142,20 @@ impl Follower {
         self.line.carry(size)
     }
 
-    /// When what was carried so far is through, as far as the present step tells.
+    /// The time at which the packets carried so far are through, at the present step's rate.
     pub(crate) fn finish(&self) -> Time {
         self.line.finish()
     }
 
-    /// When a packet would start, if the bottleneck stood idle until `now`.
+    /// The start of a packet if the bottleneck was idle until `now`.
     pub(crate) fn start_after_idle(&self, now: Time) -> Time {
         let mut later = self.clone();
         later.wake(now);
         later.start_behind(Bytes::ZERO)
     }
 
-    /// When a packet would start behind so much that waits: at the present rate, or in an outage at the one that ends it.
+    /// The start of a packet behind this many waiting bytes: at the present rate, or in an outage at the rate that ends
+    /// it.
     pub(crate) fn start_behind(&self, waiting: Bytes) -> Time {
         let mut later = self.clone();
         later.carry(waiting);
@@ -170,7 +171,7 @@ impl Follower {
 mod tests {
     use super::*;
 
-    /// 1000 bytes a second, an outage, and 2000, each for a second.
+    /// A trace of 1000 bytes per second, an outage, and 2000, each for a second.
     fn follower() -> Follower {
         let step = |at, rate| Step {
             at: Duration::from_secs(at),

@@ -1,4 +1,4 @@
-//! Reordering: some packets are held back while others pass them.
+//! Reordering: some packets are delayed while others pass them.
 
 use serde::{Deserialize, Serialize};
 use units::{ConfigError, Duration, Ratio};
@@ -6,20 +6,20 @@ use units::{ConfigError, Duration, Ratio};
 use crate::bounds::share;
 use crate::random::{Stream, Streams};
 
-/// A share of the packets takes a detour: each is delayed by a fixed span on top of everything else, and those that
-/// left the bottleneck after it may overtake it.
+/// Delays a share of the packets by a fixed time in addition to all other delays. Packets that left the bottleneck
+/// later may overtake them.
 ///
-/// A held packet is overtaken by what follows it within [`by`](Self::by). `tc netem` turns the picture round: there the
-/// chosen packets skip the delay and overtake the rest.
+/// A delayed packet is overtaken by those that follow it within [`by`](Self::by). In `tc netem`, the selected packets
+/// skip the delay instead, and overtake the rest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(
     deny_unknown_fields,
     expecting = "a table such as { share = \"1%\", by = \"10ms\" }"
 )]
 pub struct Reorder {
-    /// The share of packets held back, independently of each other.
+    /// The share of delayed packets, selected independently of each other.
     pub share: Ratio,
-    /// How long they are held back. Zero holds nothing back.
+    /// The additional delay. Zero delays nothing.
     pub by: Duration,
 }
 
@@ -29,7 +29,7 @@ impl Reorder {
     }
 }
 
-/// Chooses the packets to hold back.
+/// Selects the packets to delay.
 #[derive(Debug, Clone)]
 pub(crate) struct ReorderProcess {
     model: Option<Reorder>,
@@ -44,7 +44,7 @@ impl ReorderProcess {
         }
     }
 
-    /// How long the next packet is held back, if it is.
+    /// Returns the next packet's additional delay, if it has one.
     #[inline]
     pub(crate) fn draw(&mut self) -> Option<Duration> {
         let reorder = self.model?;

@@ -1,7 +1,7 @@
-//! The packets on a link, each in one place from its entry to its end.
+//! The packets on a link, each in one slot from its entry to its end.
 //!
-//! Queues and flights are lists of places, so a packet is written once, read once, and never moved; and any packet can
-//! be dropped from any list without a search.
+//! Queues and flights are lists of slots, so a packet is written once, read once, and never moved. Any packet can be
+//! dropped from any list without a search.
 
 use prefetch::{NEAR, prefetch};
 use units::{Bytes, Duration, Time};
@@ -9,20 +9,21 @@ use units::{Bytes, Duration, Time};
 use crate::counters::Count;
 use crate::parcel::{Ecn, Parcel};
 
-/// Where a packet is in its [`Store`]. Given away again once the packet is gone.
-pub(crate) type Place = usize;
+/// The index of a packet's slot in its [`Store`]. It is used again once the packet is gone.
+pub(crate) type SlotId = usize;
 
-/// No place.
-const NOWHERE: Place = Place::MAX;
+/// The index of no slot.
+const NO_SLOT: SlotId = SlotId::MAX;
 
-/// What is known of a packet on the link.
+/// The state of a packet on the link.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Held {
-    /// When it entered; once it has left the bottleneck, when it arrives.
+    /// The time of its entry; once it has left the bottleneck, the time of its arrival.
     pub(crate) at: Time,
-    /// How many left the bottleneck before it: among packets that arrive at once, the one that left first is first.
+    /// The number of packets that left the bottleneck before it. Of packets that arrive at the same time, the one that
+    /// left first is first.
     pub(crate) turn: u64,
-    /// How long it waited for the bottleneck.
+    /// The time for which it waited for the bottleneck.
     pub(crate) queued: Duration,
     pub(crate) size: Bytes,
     pub(crate) ecn: Ecn,
@@ -31,8 +32,8 @@ pub(crate) struct Held {
 
 #[derive(Debug, Clone)]
 struct Slot<P> {
-    /// The next place of the list that this one is in; for an empty slot, the next empty one.
-    next: Place,
+    /// The next slot of the list that contains it; for an empty slot, the next empty one.
+    next: SlotId,
     held: Held,
     packet: Option<P>,
 }
@@ -41,11 +42,11 @@ struct Slot<P> {
 #[derive(Debug, Clone)]
 pub(crate) struct Store<P> {
     slots: Vec<Slot<P>>,
-    /// The empty slots. The slot that was emptied first is filled first. Packets mostly leave in the order in which they
-    /// came, so they then lie in memory in that order. A processor prefetches well when it walks through a hundred thousand
-    /// of them from one end to the other.
+    /// The empty slots. The slot that was emptied first is filled first. Packets mostly leave in the order in which
+    /// they came, so they then are in memory in that order. A processor prefetches well when it walks through a hundred
+    /// thousand of them from one end to the other.
     empty: List,
-    /// Whether all places together take more memory than a near cache holds.
+    /// True if the slots take more memory than a near cache holds.
     is_far: bool,
     count: Count,
 }
@@ -60,9 +61,9 @@ impl<P> Store<P> {
         }
     }
 
-    /// Takes in a packet that enters the link at `now`.
+    /// Adds a packet that enters the link at `now`.
     #[inline(always)]
-    pub(crate) fn insert(&mut self, now: Time, parcel: Parcel, packet: P) -> Place {
+    pub(crate) fn insert(&mut self, now: Time, parcel: Parcel, packet: P) -> SlotId {
         let Parcel { size, ecn, .. } = parcel;
         let held = Held {
             at: now,
@@ -76,9 +77,9 @@ impl<P> Store<P> {
     }
 
     #[inline(always)]
-    fn put(&mut self, held: Held, packet: P) -> Place {
+    fn put(&mut self, held: Held, packet: P) -> SlotId {
         self.count.add(held.size);
-        let place = self.empty.take(&self.slots).unwrap_or(NOWHERE);
+        let place = self.empty.take(&self.slots).unwrap_or(NO_SLOT);
         self.prefetch(self.empty.first);
         match self.slots.get_mut(place) {
             Some(slot) => {
@@ -89,7 +90,7 @@ impl<P> Store<P> {
             }
             None => {
                 self.slots.push(Slot {
-                    next: NOWHERE,
+                    next: NO_SLOT,
                     held,
                     packet: Some(packet),
                 });
@@ -99,8 +100,8 @@ impl<P> Store<P> {
         }
     }
 
-    /// Gives a packet out; it must be in no list.
-    pub(crate) fn remove(&mut self, place: Place) -> Option<P> {
+    /// Removes a packet, which must be in no list.
+    pub(crate) fn remove(&mut self, place: SlotId) -> Option<P> {
         let slot = self.slots.get_mut(place)?;
         let packet = slot.packet.take()?;
         self.count.sub(slot.held.size);
@@ -108,18 +109,18 @@ impl<P> Store<P> {
         Some(packet)
     }
 
-    /// What is known of the packet at a place that is not empty.
-    pub(crate) fn get(&self, place: Place) -> Option<&Held> {
+    /// The state of the packet in an occupied slot.
+    pub(crate) fn get(&self, place: SlotId) -> Option<&Held> {
         self.slots.get(place).map(|slot| &slot.held)
     }
 
-    /// The same, to be changed.
-    pub(crate) fn get_mut(&mut self, place: Place) -> Option<&mut Held> {
+    /// The state of the packet in an occupied slot, to be changed.
+    pub(crate) fn get_mut(&mut self, place: SlotId) -> Option<&mut Held> {
         self.slots.get_mut(place).map(|slot| &mut slot.held)
     }
 
-    /// Makes a copy of a packet.
-    pub(crate) fn copy(&mut self, place: Place) -> Option<Place>
+    /// Copies a packet.
+    pub(crate) fn copy(&mut self, place: SlotId) -> Option<SlotId>
     where
         P: Clone,
     {
@@ -128,9 +129,9 @@ impl<P> Store<P> {
         Some(self.put(held, packet))
     }
 
-    /// Prefetches a place that will soon be read or written, if that is worthwhile.
+    /// Prefetches a slot that will soon be read or written, if that is worthwhile.
     #[inline]
-    fn prefetch(&self, place: Place) {
+    fn prefetch(&self, place: SlotId) {
         if self.is_far
             && let Some(slot) = self.slots.get(place)
         {
@@ -138,36 +139,36 @@ impl<P> Store<P> {
         }
     }
 
-    fn is_full(&self, place: Place) -> bool {
+    fn is_full(&self, place: SlotId) -> bool {
         self.slots
             .get(place)
             .is_some_and(|slot| slot.packet.is_some())
     }
 
-    /// How many packets are on the link.
+    /// The number and bytes of packets on the link.
     pub(crate) fn count(&self) -> Count {
         self.count
     }
 }
 
-/// A list of packets, by their places.
+/// A list of packets, by their slots.
 #[derive(Debug, Clone)]
 pub(crate) struct List {
-    first: Place,
-    last: Place,
+    first: SlotId,
+    last: SlotId,
 }
 
 impl List {
     pub(crate) const EMPTY: List = List {
-        first: NOWHERE,
-        last: NOWHERE,
+        first: NO_SLOT,
+        last: NO_SLOT,
     };
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.first == NOWHERE
+        self.first == NO_SLOT
     }
 
-    /// The first, which leaves next.
+    /// The first packet, which leaves next.
     pub(crate) fn first<'a, P>(&self, store: &'a Store<P>) -> Option<&'a Held> {
         store.get(self.first)
     }
@@ -184,22 +185,22 @@ impl List {
         }
     }
 
-    /// Puts a packet, which must be in no list, at the end.
-    pub(crate) fn push<P>(&mut self, store: &mut Store<P>, place: Place) {
+    /// Adds a packet, which must be in no list, at the end.
+    pub(crate) fn push<P>(&mut self, store: &mut Store<P>, place: SlotId) {
         debug_assert!(store.is_full(place), "an empty place cannot wait");
         self.append(&mut store.slots, place);
     }
 
-    /// Takes the first out of the list; it stays in the store.
-    pub(crate) fn pop<P>(&mut self, store: &Store<P>) -> Option<Place> {
+    /// Takes the first packet out of the list. It stays in the store.
+    pub(crate) fn pop<P>(&mut self, store: &Store<P>) -> Option<SlotId> {
         let place = self.take(&store.slots)?;
         debug_assert!(store.is_full(place), "a packet left without its list");
         Some(place)
     }
 
-    fn append<P>(&mut self, slots: &mut [Slot<P>], place: Place) {
+    fn append<P>(&mut self, slots: &mut [Slot<P>], place: SlotId) {
         if let Some(slot) = slots.get_mut(place) {
-            slot.next = NOWHERE;
+            slot.next = NO_SLOT;
         }
         match slots.get_mut(self.last) {
             Some(last) => last.next = place,
@@ -208,11 +209,11 @@ impl List {
         self.last = place;
     }
 
-    fn take<P>(&mut self, slots: &[Slot<P>]) -> Option<Place> {
+    fn take<P>(&mut self, slots: &[Slot<P>]) -> Option<SlotId> {
         let place = self.first;
         self.first = slots.get(place)?.next;
-        if self.first == NOWHERE {
-            self.last = NOWHERE;
+        if self.first == NO_SLOT {
+            self.last = NO_SLOT;
         }
         Some(place)
     }
@@ -233,7 +234,7 @@ mod tests {
             }
             assert_eq!(store.count().packets, 6);
             assert_eq!(store.count().bytes, Bytes::new(15));
-            // In turn from the one or the other first, so that places are given away in another order each time.
+            // Packets are removed alternately in two orders, so that slots are used again in another order each time.
             let mut orders = [vec![], vec![]];
             for step in 0..6 {
                 let which = (step + round) % 2;

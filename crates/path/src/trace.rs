@@ -1,4 +1,4 @@
-//! Links whose rate follows a recorded trace: delivery opportunities in the format of Mahimahi, or a table of rates.
+//! Links whose rate follows a recorded trace: delivery opportunities in Mahimahi's format, or a table of rates.
 
 use std::str::FromStr;
 use std::sync::Arc;
@@ -9,29 +9,30 @@ use crate::rate_text;
 use crate::rates::Rates;
 use crate::trace_error::{TraceError, TraceReason};
 
-/// What one delivery opportunity carries: one full packet, or smaller ones that add up to as much (`mm-link(1)`).
+/// The bytes of one delivery opportunity: one full packet, or smaller ones with the same sum (`mm-link(1)`).
 ///
 /// Mahimahi's code counts 1504 bytes for a packet of 1500, because its tunnel device adds four bytes to each. The sizes
-/// given to a [`Link`](crate::Link) do not include them, so both sides leave them out.
+/// given to a [`Link`](crate::Link) do not include them, so both sides exclude them.
 pub const OPPORTUNITY: Bytes = Bytes::new(1500);
 
 pub(crate) const NANOS_PER_MILLI: u64 = 1_000_000;
 
-/// How a rate went, as it was recorded. It repeats.
+/// A recorded rate over time. It repeats.
 ///
-/// The text is of one of two kinds. With one number a line, it is what `mm-link` of Mahimahi takes (Netravali et al.,
-/// "Mahimahi: Accurate Record-and-Replay for HTTP", 2015): millisecond stamps, never decreasing; each line is an opportunity
-/// to deliver up to [`OPPORTUNITY`] bytes at that time. A stamp that stands on several lines is as many opportunities. After
-/// the last stamp the trace starts over, with the last stamp as its new zero. A packet may need several opportunities, and
-/// several packets may share one. What an opportunity could carry beyond what waits is wasted; so is an opportunity that
-/// finds nothing waiting. A packet that enters at the very time of an opportunity is too late for it.
+/// The text has one of two forms. With one number per line, it is a trace for Mahimahi's `mm-link` (Netravali et al.,
+/// "Mahimahi: Accurate Record-and-Replay for HTTP", 2015): millisecond stamps, never decreasing. Each line is an
+/// opportunity to deliver up to [`OPPORTUNITY`] bytes at that time. A stamp on several lines is as many opportunities.
+/// After the last stamp the trace starts over, with the last stamp as its new zero. A packet may need several
+/// opportunities, and several packets may share one. The unused rest of an opportunity is wasted; so is an opportunity
+/// without waiting packets. A packet that enters at the exact time of an opportunity is too late for it.
 ///
-/// With several cells a line, it is a table of times and rates, such as CSV. Each rate holds from its time to the next one,
-/// and the last one as long as the one before it; then the trace starts over. A rate of zero is an outage.
+/// With several cells per line, it is a table of times and rates, such as CSV. Each rate holds from its time to the
+/// next one, and the last one for as long as the one before it; then the trace starts over. A rate of zero is an
+/// outage.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Trace(Recorded);
 
-/// What was recorded.
+/// The form of a recording.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Recorded {
     Opportunities(Stamps),
@@ -55,7 +56,7 @@ impl Trace {
         }
     }
 
-    /// How many opportunities there are in one period, or rates.
+    /// The number of opportunities or rates in one period.
     pub fn steps(&self) -> usize {
         match &self.0 {
             Recorded::Opportunities(stamps) => stamps.stamps.len(),
@@ -74,31 +75,31 @@ impl Trace {
         }
     }
 
-    /// What was recorded.
+    /// The recording.
     pub(crate) fn as_recorded(&self) -> &Recorded {
         &self.0
     }
 
-    /// The same, for whoever follows it.
+    /// Returns the recording.
     pub(crate) fn recorded(self) -> Recorded {
         self.0
     }
 }
 
 impl Trace {
-    /// Reads a table of times and rates of which this column has the rates, whatever else is called a rate. Its name may be
-    /// in any case.
+    /// Reads a table of times and rates with the rates in this column, whatever the other columns' names. The case of
+    /// its name does not matter.
     ///
     /// # Errors
-    /// The text is no trace, or no table with such a column.
+    /// The text is no trace, or no table with this column.
     pub fn of_column(text: &str, name: &str) -> Result<Trace, TraceError> {
         let rates = rate_text::read(without_mark(text), Some(name));
         rates.map(|rates| Trace(Recorded::Rates(rates)))
     }
 }
 
-/// The unit that a table's rates, in the column of this name if one is given, are taken to have: `Mbit/s` or `kbit/s`. `None`
-/// if the name of their column tells the unit, and for a text that is no such table.
+/// The assumed unit of a table's rates, in the column of this name if there is one: `Mbit/s` or `kbit/s`. `None` if the
+/// column's name has the unit, and for a text that is no table.
 pub fn assumed_unit(text: &str, column: Option<&str>) -> Option<&'static str> {
     rate_text::assumed_unit(without_mark(text), column)
 }
@@ -110,7 +111,7 @@ fn without_mark(text: &str) -> &str {
 impl FromStr for Trace {
     type Err = TraceError;
 
-    /// Reads a trace. A byte-order mark, blank lines, and spaces around a stamp or a cell are passed over.
+    /// Reads a trace. A byte-order mark, blank lines, and spaces around a stamp or a cell are ignored.
     fn from_str(text: &str) -> Result<Trace, TraceError> {
         let text = without_mark(text);
         if rate_text::is_table(text) {
@@ -171,11 +172,11 @@ impl Stamps {
 #[derive(Debug, Clone)]
 pub(crate) struct Opportunities {
     trace: Stamps,
-    /// When the present repetition began, in milliseconds.
+    /// The start of the present repetition, in milliseconds.
     base: u64,
-    /// The opportunity within the repetition that comes next; always less than their number.
+    /// The index of the next opportunity within the repetition; always less than their number.
     next: usize,
-    /// The time of the opportunity that was taken last, and how many of its bytes are left.
+    /// The time of the last used opportunity, and the rest of its bytes.
     taken: Time,
     left: u64,
 }
@@ -191,7 +192,7 @@ impl Opportunities {
         }
     }
 
-    /// Nothing waited until `now`: every opportunity up to then is gone.
+    /// Skips every opportunity up to `now`, because nothing waited.
     pub(crate) fn skip_to(&mut self, now: Time) {
         self.left = 0;
         if self.next_at() > now {
@@ -204,7 +205,7 @@ impl Opportunities {
             .saturating_add(periods.saturating_mul(self.trace.period));
         let within = millis.saturating_sub(self.base);
         let gone = self.trace.stamps.partition_point(|stamp| *stamp <= within);
-        // Within the same repetition, what was taken stays taken.
+        // Within the same repetition, used opportunities stay used.
         self.next = if periods == 0 {
             gone.max(self.next)
         } else {
@@ -212,7 +213,7 @@ impl Opportunities {
         };
     }
 
-    /// When the next packet in line can start.
+    /// The time at which the next packet can start.
     pub(crate) fn start(&self) -> Time {
         if self.left > 0 {
             self.taken
@@ -221,7 +222,7 @@ impl Opportunities {
         }
     }
 
-    /// Takes what a packet of `size` needs, and tells when its last byte is delivered.
+    /// Takes the opportunities for a packet of `size`, and returns the time at which its last byte is delivered.
     pub(crate) fn take(&mut self, size: Bytes) -> Time {
         let size = size.get();
         match self.left.checked_sub(size) {
@@ -240,7 +241,7 @@ impl Opportunities {
         self.taken
     }
 
-    /// Moves on by `count` opportunities.
+    /// Advances by `count` opportunities.
     fn advance(&mut self, count: u64) {
         let len = self.trace.stamps.len() as u64;
         let index = (self.next as u64).saturating_add(count);

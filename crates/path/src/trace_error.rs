@@ -1,13 +1,13 @@
-//! What is wrong with the text of a trace.
+//! Errors in the text of a trace.
 
 use std::fmt;
 
-/// A text that is no trace.
+/// An error in the text of a trace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TraceError {
-    /// The line at fault, counted from 1; the last one if the fault is the whole text's, and 0 if it has none.
+    /// The faulty line, counted from 1; the last one if the whole text is faulty, and 0 if it has none.
     pub line: usize,
-    /// What is wrong there.
+    /// The error.
     pub reason: TraceReason,
 }
 
@@ -17,7 +17,7 @@ impl TraceError {
     }
 }
 
-/// What is wrong with a trace.
+/// An error of a trace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TraceReason {
@@ -28,38 +28,37 @@ pub enum TraceReason {
         /// The stamp before it.
         previous: u64,
     },
-    /// There is no stamp at all.
+    /// There is no stamp.
     Empty,
-    /// The last stamp is zero, so the trace would repeat without time going by.
+    /// The last stamp is zero, so the trace would repeat without time passing.
     NoTime,
-    /// The table has no heading that tells its columns apart.
+    /// The table has no heading that distinguishes its columns.
     NoHeading,
-    /// No column of the table is called a time.
+    /// No column's name means a time.
     NoTimeColumn,
-    /// No column of the table is called a rate.
+    /// No column's name means a rate.
     NoRateColumn,
-    /// No column of the table has the name that was asked for. These are the first names that there are.
+    /// No column has the requested name. These are the first names.
     NoSuchColumn(Vec<String>),
-    /// A column was asked for by its name, and the columns have none.
+    /// A column was requested by its name, and the columns have none.
     NoNames,
-    /// The column that was asked for has the times.
+    /// The requested column has the times.
     ColumnOfTimes,
-    /// Several columns of the table, the first of which are these, are called a rate, and none of them more clearly than the
-    /// others.
+    /// Several columns' names mean a rate, and none more clearly than the others. These are the first of them.
     ManyRateColumns(Vec<String>),
-    /// The cell is no time.
+    /// The cell is not a time.
     NotATime,
-    /// The cell is no rate.
+    /// The cell is not a rate.
     NotARate,
     /// The time is before the one above it.
     Backwards,
-    /// The table is of less than a millisecond.
+    /// The table is shorter than a millisecond.
     TooShort,
     /// All rates are zero.
     NoRate,
 }
 
-/// Names in a sentence: `a, b and c`.
+/// Joins names in a sentence: `a, b and c`.
 fn listed(names: &[String]) -> String {
     match names {
         [before @ .., last] if !before.is_empty() => format!("{} and {last}", before.join(", ")),

@@ -1,4 +1,4 @@
-//! Traces as text, in both of the forms that are read.
+//! Traces as text, in both forms.
 
 use std::fmt::{self, Write};
 
@@ -7,27 +7,27 @@ use units::{Duration, Rate};
 use crate::rates::{Rates, Step};
 use crate::trace::{NANOS_PER_MILLI, OPPORTUNITY, Recorded, Trace};
 
-/// The most delivery opportunities that a trace is written as: half an hour at 100 Mbit/s.
+/// The maximum number of delivery opportunities in a text: half an hour at 100 Mbit/s.
 const MAX_OPPORTUNITIES: u64 = 1 << 24;
 
-/// The most rows of mean rates that a trace is written as: an hour in steps of a millisecond.
+/// The maximum number of rows of mean rates in a text: an hour in steps of a millisecond.
 const MAX_ROWS: u64 = 1 << 22;
 
-/// The span of the mean rates of a table that is made of delivery opportunities, unless another one is asked for.
-const USUAL_STEP: Duration = Duration::from_millis(100);
+/// The default span of the mean rates of a table that is made from delivery opportunities.
+const DEFAULT_STEP: Duration = Duration::from_millis(100);
 
-/// Delivery opportunities further apart are an outage, and nearer ones a low rate.
-const SILENCE: Duration = Duration::from_secs(1);
+/// The minimum distance of delivery opportunities that is an outage. A smaller one is a low rate.
+const MIN_OUTAGE: Duration = Duration::from_secs(1);
 
-/// What an opportunity carries, in bytes × 10⁻⁹: rates times nanoseconds are exact.
-const CARRIED: u128 = OPPORTUNITY.get() as u128 * 1_000_000_000;
+/// The size of an opportunity, in bytes × 10⁻⁹: rates times nanoseconds are exact.
+const OPPORTUNITY_UNITS: u128 = OPPORTUNITY.get() as u128 * 1_000_000_000;
 
-/// A trace would take more lines than it may.
+/// A trace needs too many lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TooLong {
-    /// How many.
+    /// The number of lines.
     pub lines: u64,
-    /// How many it may take.
+    /// The maximum.
     pub most: u64,
 }
 
@@ -41,13 +41,13 @@ impl fmt::Display for TooLong {
 impl std::error::Error for TooLong {}
 
 impl Trace {
-    /// The trace as delivery opportunities, as `mm-link` takes them: each at the first millisecond by which the rates have
+    /// Returns the trace as delivery opportunities for `mm-link`: each at the first millisecond by which the rates have
     /// carried [`OPPORTUNITY`] bytes more.
     ///
     /// `mm-link` starts over after the last one, so the last one is at the end of the trace, even in an outage.
     ///
     /// # Errors
-    /// It would take too many lines.
+    /// It needs too many lines.
     pub fn to_opportunities(&self) -> Result<String, TooLong> {
         self.opportunities_within(MAX_OPPORTUNITIES)
     }
@@ -59,18 +59,18 @@ impl Trace {
                 Ok(lines(stamps.stamps().iter()))
             }
             Recorded::Rates(rates) => {
-                let count = carried(rates) / CARRIED;
+                let count = carried(rates) / OPPORTUNITY_UNITS;
                 check(count.saturating_add(1), most)?;
                 Ok(lines(opportunities(rates).iter()))
             }
         }
     }
 
-    /// The trace as a table of times in seconds and rates in bits per second. With a `step`, each row has the mean rate of so
-    /// long a span; delivery opportunities have no other rate, and a tenth of a second if nothing is asked for.
+    /// Returns the trace as a table of times in seconds and rates in bits per second. With a `step`, each row has the
+    /// mean rate of such a span. Delivery opportunities have no other rate; their default step is a tenth of a second.
     ///
     /// # Errors
-    /// It would take too many lines.
+    /// It needs too many lines.
     pub fn to_table(&self, step: Option<Duration>) -> Result<String, TooLong> {
         self.table_within(step, MAX_ROWS)
     }
@@ -88,14 +88,15 @@ impl Trace {
         };
         let steps = match (self.as_recorded(), step.filter(|step| !step.is_zero())) {
             (_, Some(step)) => means(step)?,
-            (Recorded::Opportunities(_), None) => means(USUAL_STEP)?,
-            // No more than were read.
+            (Recorded::Opportunities(_), None) => means(DEFAULT_STEP)?,
+            // There are no more than were read.
             (Recorded::Rates(rates), None) => rates.steps().to_vec(),
         };
         Ok(table(steps, period))
     }
 
-    /// How long each outage is, in their order: a rate of zero; between delivery opportunities, more than a second.
+    /// The lengths of the outages, in their order: spans with a rate of zero, or more than a second between delivery
+    /// opportunities.
     pub fn outages(&self) -> Vec<Duration> {
         match self.as_recorded() {
             Recorded::Opportunities(stamps) => {
@@ -103,7 +104,7 @@ impl Trace {
                 let before = [&0].into_iter().chain(stamps);
                 let gaps = before.zip(stamps).map(|(before, at)| at - before);
                 gaps.map(Duration::from_millis)
-                    .filter(|gap| *gap > SILENCE)
+                    .filter(|gap| *gap > MIN_OUTAGE)
                     .collect()
             }
             Recorded::Rates(rates) => spans(rates)
@@ -122,7 +123,7 @@ fn check(lines: u128, most: u64) -> Result<(), TooLong> {
     Ok(())
 }
 
-/// From when to when each rate holds.
+/// Returns the start and the end of each rate.
 fn spans(rates: &Rates) -> impl Iterator<Item = (Duration, Duration, Rate)> {
     let steps = rates.steps();
     let ends = steps.iter().skip(1).map(|step| step.at);
@@ -133,7 +134,7 @@ fn spans(rates: &Rates) -> impl Iterator<Item = (Duration, Duration, Rate)> {
         .map(|(step, end)| (step.at, end, step.rate))
 }
 
-/// What is carried in one period, in bytes × 10⁻⁹.
+/// The volume of one period, in bytes × 10⁻⁹.
 fn carried(rates: &Rates) -> u128 {
     spans(rates).fold(0, |sum: u128, (from, to, rate)| {
         let nanos = to.saturating_sub(from).as_nanos();
@@ -141,10 +142,10 @@ fn carried(rates: &Rates) -> u128 {
     })
 }
 
-/// The stamps of opportunities that carry what the rates do.
+/// Returns the stamps of opportunities that carry as much as the rates.
 fn opportunities(rates: &Rates) -> Vec<u64> {
     let mut stamps = Vec::new();
-    // Since the last opportunity.
+    // The volume since the last opportunity.
     let mut carried = 0;
     for (from, to, rate) in spans(rates) {
         let rate = u128::from(rate.bytes_per_sec());
@@ -153,13 +154,13 @@ fn opportunities(rates: &Rates) -> Vec<u64> {
         }
         let (mut now, end) = (u128::from(from.as_nanos()), u128::from(to.as_nanos()));
         loop {
-            let took = CARRIED.saturating_sub(carried).div_ceil(rate);
+            let took = OPPORTUNITY_UNITS.saturating_sub(carried).div_ceil(rate);
             if now + took > end {
                 carried += rate * (end - now);
                 break;
             }
             now += took;
-            carried = carried + rate * took - CARRIED;
+            carried = carried + rate * took - OPPORTUNITY_UNITS;
             stamps.push(in_millis(now));
         }
     }
@@ -170,12 +171,12 @@ fn opportunities(rates: &Rates) -> Vec<u64> {
     stamps
 }
 
-/// Whole milliseconds, and no less.
+/// Converts to milliseconds, rounded up.
 fn in_millis(nanos: u128) -> u64 {
     u64::try_from(nanos.div_ceil(NANOS_PER_MILLI.into())).unwrap_or(u64::MAX)
 }
 
-/// The mean rate of each span of so long a `step`; the last one may be shorter.
+/// Returns the mean rate of each span of length `step`. The last span may be shorter.
 fn means(recorded: &Recorded, step: Duration, period: Duration) -> Vec<Step> {
     let step = step.as_nanos().max(1);
     let period = period.as_nanos();
@@ -184,11 +185,11 @@ fn means(recorded: &Recorded, step: Duration, period: Duration) -> Vec<Step> {
     match recorded {
         Recorded::Opportunities(stamps) => {
             for stamp in stamps.stamps() {
-                // What is at the end of a span belongs to it, as the last one does to the trace.
+                // A stamp at the end of a span belongs to it, as the last one belongs to the trace.
                 let at = stamp.saturating_mul(NANOS_PER_MILLI).saturating_sub(1);
                 let place = usize::try_from(at / step).unwrap_or(usize::MAX);
                 if let Some(sum) = sums.get_mut(place) {
-                    *sum += CARRIED;
+                    *sum += OPPORTUNITY_UNITS;
                 }
             }
         }
@@ -221,7 +222,7 @@ fn means(recorded: &Recorded, step: Duration, period: Duration) -> Vec<Step> {
     means
 }
 
-/// A table that is read as these steps and this period: the last row holds as long as the one before it.
+/// Returns a table that is read as these steps and this period: the last row holds as long as the one before it.
 fn table(mut steps: Vec<Step>, period: Duration) -> String {
     let period = period.as_nanos();
     let at = |step: &Step| step.at.as_nanos();
@@ -235,7 +236,7 @@ fn table(mut steps: Vec<Step>, period: Duration) -> String {
             steps.push(Step { at, ..last });
         };
         let mut from = at(&last);
-        // The middle is to be a whole nanosecond.
+        // The middle must be a whole nanosecond.
         if (period - from) % 2 == 1 {
             from += 1;
             repeat(from);
@@ -280,7 +281,7 @@ mod tests {
             let trace = trace(text);
             let table = trace.to_table(None).expect("it is short");
             assert_eq!(self::trace(&table), trace, "{text} {table}");
-            // The form that it has is the form that it keeps.
+            // The text keeps its form.
             assert_eq!(self::trace(&table).to_table(None), Ok(table));
         }
         let table = trace("0,12.5\n1,0\n2.5,31\n").to_table(None);
@@ -290,13 +291,13 @@ mod tests {
 
     #[test]
     fn opportunities_are_when_the_rates_have_carried_them() {
-        // A packet of 1500 bytes in a millisecond, in none, and in 2.5 ms.
+        // The gaps are a packet of 1500 bytes in a millisecond, in none, and in 2.5 ms.
         let written = trace("time_ms,mbps\n0,12\n3,0\n10,4.8\n17,4.8\n").to_opportunities();
         assert_eq!(written.as_deref(), Ok("1\n2\n3\n13\n15\n18\n20\n23\n24\n"));
-        // The trace is as long, although an outage ends it.
+        // The trace keeps its length, although an outage ends it.
         let ends_dark = trace("time_ms,mbps\n0,12\n2,0\n5,0\n").to_opportunities();
         assert_eq!(ends_dark.as_deref(), Ok("1\n2\n8\n"));
-        // And faster than a packet a nanosecond.
+        // This rate is more than a packet per nanosecond.
         let fast = trace("time_ms,gbps\n0,24000\n0.001,24000\n1,0\n");
         let written = fast.to_opportunities().expect("it is short");
         assert_eq!(written.lines().count() as u128, 2_000_001);
@@ -310,7 +311,7 @@ mod tests {
             Ok("0\n1\n100\n101\n350\n400\n")
         );
         let table = stamps.to_table(None).expect("it is short");
-        // 3, 1, 0 and 2 packets in a tenth of a second each.
+        // The table has 3, 1, 0 and 2 packets in a tenth of a second each.
         let expected = "time_s,bps\n0,360000\n0.1,120000\n0.2,0\n0.3,240000\n";
         assert_eq!(table, expected);
         let again = trace(&table);

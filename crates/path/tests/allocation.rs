@@ -1,6 +1,6 @@
-//! Once its buffers have grown, a link allocates nothing, whatever is switched on.
+//! After its buffers have grown, a link allocates nothing, whatever its effects.
 //!
-//! A binary of its own without a test harness, whose threads would allocate too.
+//! This binary has no test harness, whose threads would allocate, too.
 
 use std::alloc::System;
 
@@ -99,7 +99,7 @@ fn main() {
         ("everything", everything),
     ] {
         let mut link = Link::new(config, 1).expect("a good configuration");
-        // Room for more packets at once than the rest of the run ever has on the link.
+        // These are more packets at once than the rest of the run ever has on the link.
         for round in 0..20u64 {
             let now = Time::from_nanos(round * 10_000_000);
             for packet in 0..400 {

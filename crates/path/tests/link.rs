@@ -1,4 +1,4 @@
-//! What each impairment does to packets, seen from outside.
+//! The effects of each impairment on packets, through the public interface.
 
 use path::{
     Aggregation, Arrival, Buffer, Capacity, Change, Demand, Effects, Jitter, Link, LinkConfig,
@@ -178,7 +178,7 @@ fn packets_lost_at_the_exit_have_used_the_bottleneck() {
     assert_eq!(link.receive(at_millis(4)), None);
     assert_eq!(link.counters().random_losses.packets, 4);
     assert_eq!(link.counters().inside.packets, 1);
-    // The wake-up for a packet that turns out lost moves the link on.
+    // The wake-up for a packet that is lost in the end advances the link.
     let event = link.next_event().expect("one packet is left");
     assert_eq!(link.receive(event), None);
     assert_eq!(link.next_event(), None);
@@ -325,7 +325,7 @@ fn ack_loss_is_loss_on_the_way_back_with_chances_of_its_own() {
     let forward = drain(&mut path.forward, Time::ZERO);
     let reverse = drain(&mut path.reverse, Time::ZERO);
     assert_eq!(forward, drain(&mut alone, Time::ZERO));
-    // Independent coins agree about half of the time.
+    // Independent coins agree in about half of the cases.
     let both = forward.iter().filter(|a| reverse.contains(a)).count();
     assert!((180..=320).contains(&both), "{both}");
 }
@@ -345,7 +345,7 @@ fn the_policer_stands_before_the_buffer() {
     for packet in 0..1_000 {
         link.send(at_millis(packet), PACKET, packet);
     }
-    // A full bucket of 10 packets, and then a packet each 10 ms.
+    // The bucket had 10 packets at first, and then one every 10 ms.
     let counters = link.counters();
     assert_eq!(
         counters.entered.packets - counters.policer_drops.packets,
@@ -377,14 +377,14 @@ fn damaged_packets_use_the_link_as_whole_ones_do_and_arrive_damaged() {
     };
     let (whole, _) = run(Ratio::ZERO);
     let (mixed, counters) = run(Ratio::new(1, 4));
-    // Switching it on moves no other draw: each packet has the fate, and the time, that it had.
+    // Corruption changes no other draw: each packet keeps its loss and its time.
     assert_eq!(times(&mixed), times(&whole));
     assert!(whole.iter().all(|arrival| !arrival.corrupted));
     let damaged = mixed.iter().filter(|arrival| arrival.corrupted).count() as u64;
     assert_eq!(counters.corrupted.packets, damaged);
     assert_eq!(counters.corrupted.bytes, PACKET * damaged);
     assert_eq!(counters.delivered.packets, mixed.len() as u64);
-    // Five standard deviations, of packets that come as pairs now and then.
+    // The bound is five standard deviations, for packets that sometimes come in pairs.
     assert!(damaged.abs_diff(mixed.len() as u64 / 4) < 110, "{damaged}");
     let (all, counters) = run(Ratio::ONE);
     assert!(all.iter().all(|arrival| arrival.corrupted));
@@ -410,7 +410,7 @@ fn what_is_larger_than_the_mtu_does_not_enter() {
     for (at, size) in [
         (0, 1_500),
         (1, 1_501),
-        // Until the change, and from then on.
+        // The limit holds until the change, and from then on.
         (9, 1_500),
         (10, 1_401),
         (11, 1_400),
@@ -429,7 +429,7 @@ fn what_is_larger_than_the_mtu_does_not_enter() {
     assert_eq!(counters.too_big.packets, 3);
     assert_eq!(counters.too_big.bytes, Bytes::new(1_501 + 1_401 + 9_001));
     assert_eq!(counters.transmitted.packets, 4);
-    // A change of the MTU alone leaves packets and link as they were; and there is a least.
+    // A change of only the MTU keeps packets and link; and there is a minimum.
     assert_eq!(Mtu::new(575), None);
 }
 
@@ -547,7 +547,7 @@ fn a_cell_grants_what_waits() {
         .chain(21..=30)
         .chain([32, 34, 36, 38, 40, 44, 48]);
     assert_eq!(at, milliseconds.map(f64::from).collect::<Vec<_>>());
-    // After a pause it is the least again.
+    // After a pause, it is the minimum again.
     link.send(at_millis(200), PACKET, 99);
     assert_eq!(
         drain(&mut link, at_millis(220))
@@ -565,7 +565,7 @@ fn a_trace_delivers_at_its_opportunities() {
         buffer: Buffer::Packets(4),
         ..LinkConfig::default()
     });
-    // Nothing waits at 2 ms, and who comes at 5 ms is late for 5 ms.
+    // Nothing waits at 2 ms, and packets that come at 5 ms are late for 5 ms.
     for packet in 0..5 {
         link.send(at_millis(5), PACKET, packet);
     }
@@ -592,7 +592,7 @@ fn an_opportunity_is_a_full_packet() {
     for packet in 0..1_000 {
         link.send(Time::ZERO, PACKET, packet);
     }
-    // Those of a few bytes share one, as far as it goes.
+    // Packets of a few bytes share one opportunity, as far as it goes.
     for packet in 1_000..1_040 {
         link.send(Time::ZERO, Bytes::new(50), packet);
     }
@@ -670,11 +670,12 @@ fn a_held_packet_after_a_change_to_a_shorter_delay_is_announced_in_time() {
     );
 }
 
-/// The paper on BBR, rate balance and full pipe: to send at the bottleneck's rate keeps whatever queue there is, and a BDP
-/// in flight may come in bursts. RTprop is 20 ms here, and with it the BDP 20 packets.
+/// The BBR paper on rate balance and full pipe: sending at the bottleneck's rate keeps any existing queue, and a BDP in
+/// flight may come in bursts. RTprop is 20 ms here, so the BDP is 20 packets.
 #[test]
 fn only_the_bottlenecks_rate_with_a_bdp_in_flight_leaves_no_queue() {
-    /// How many packets waited before each of the last thousand, if so many are sent at each of these times.
+    /// Returns the number of packets that waited before each of the last thousand, for this number of packets at each
+    /// of these times.
     fn waited(sends: impl Iterator<Item = (u64, u64)>) -> Vec<u64> {
         let mut link = link(packet_a_milli());
         for (millis, packets) in sends {
@@ -694,7 +695,7 @@ fn only_the_bottlenecks_rate_with_a_bdp_in_flight_leaves_no_queue() {
     }
     let both = waited((0..3_000).map(|millis| (millis, 1)));
     assert!(both.iter().all(|packets| *packets == 0), "{both:?}");
-    // A first window of two BDP, and one packet for each ACK from then on: what the pipe does not hold waits for good.
+    // A first window of two BDP, and one packet for each ACK from then on: the excess over the pipe waits for ever.
     let acked = (21..3_000).map(|millis| (millis, 1));
     let balanced = waited([(0, 40)].into_iter().chain(acked));
     assert!(
@@ -765,7 +766,7 @@ fn what_comes_to_an_idle_link_in_an_outage_waits_for_its_end() {
     one.advance(at_millis(5));
     assert!(!one.is_idle());
     one.send(at_millis(5), PACKET, 7);
-    // Nothing arrives before the rate comes back; the caller need not look earlier than for a change.
+    // Nothing arrives before the rate returns, so the caller need only call at the change.
     let mut looks = 0;
     let arrival = loop {
         let next = one.next_event().expect("a packet is on the link");
@@ -776,7 +777,7 @@ fn what_comes_to_an_idle_link_in_an_outage_waits_for_its_end() {
         assert!(looks < 10);
     };
     assert_eq!((arrival.at, arrival.packet), (at_millis(112), 7));
-    // An outage without an end.
+    // The outage has no end.
     let mut dead = link(LinkConfig {
         changes: vec![rate_at(2, Rate::ZERO)],
         ..config
@@ -791,7 +792,8 @@ fn what_comes_to_an_idle_link_in_an_outage_waits_for_its_end() {
 
 #[test]
 fn a_link_follows_a_table_of_rates() {
-    // A packet a millisecond, an outage, and two of them a millisecond: 3, 3 and 4 ms, again and again.
+    // The rates are a packet per millisecond, an outage, and two packets per millisecond, for 3, 3 and 4 ms,
+    // repeatedly.
     let trace = "time_ms,mbps\n0,12\n3,0\n6,24\n9,24\n10,12\n13,0\n16,24\n19,24\n";
     let mut link = link(LinkConfig {
         capacity: Capacity::Trace(trace.parse().expect("a trace")),
@@ -804,7 +806,7 @@ fn a_link_follows_a_table_of_rates() {
     let arrivals = drain(&mut link, at_millis(15));
     let expected = [(2.0, 0), (3.0, 1), (6.5, 2), (7.0, 3), (7.5, 4)];
     assert_eq!(times(&arrivals), expected);
-    // It was idle for long, and finds its place again: 22 ms a repetition.
+    // After a long idle time, it finds its position again: a repetition has 22 ms.
     link.send(at_millis(22_004), PACKET, 5);
     let mut last = None;
     while let Some(next) = link.next_event() {

@@ -1,4 +1,4 @@
-//! What holds for any link and any packets.
+//! Properties of any link and any packets.
 
 use std::collections::VecDeque;
 
@@ -133,9 +133,7 @@ fn loss_at() -> impl Strategy<Value = LossAt> {
 }
 
 fn mtu() -> impl Strategy<Value = Option<Mtu>> {
-    option::of(
-        (Mtu::LEAST..3_000).prop_map(|bytes| Mtu::new(bytes).expect("no less than the least")),
-    )
+    option::of((Mtu::MIN..3_000).prop_map(|bytes| Mtu::new(bytes).expect("no less than the least")))
 }
 
 fn changes() -> impl Strategy<Value = Vec<Change>> {
@@ -156,7 +154,7 @@ fn changes() -> impl Strategy<Value = Vec<Change>> {
     })
 }
 
-/// Any link that makes sense.
+/// Returns any valid link.
 #[allow(clippy::needless_update, reason = "a new effect needs no line here")]
 fn config() -> impl Strategy<Value = LinkConfig> {
     let distributions = prop::sample::select(vec![
@@ -244,14 +242,14 @@ fn config() -> impl Strategy<Value = LinkConfig> {
         )
 }
 
-/// Packets: the gap to the one before, and the size.
+/// Returns packets: the gap to the one before, and the size.
 fn packets() -> impl Strategy<Value = Vec<(u64, u64)>> {
     let gap = prop_oneof![2 => Just(0), 3 => 0u64..2_000_000, 1 => 0u64..100_000_000];
     let size = prop_oneof![3 => Just(1500), 2 => 0u64..3_000];
     vec((gap, size), 0..80)
 }
 
-/// The same at the edges of the integers.
+/// Returns packets at the edges of the integers.
 fn wild_packets() -> impl Strategy<Value = Vec<(u64, u64)>> {
     let wild = || prop_oneof![Just(0), Just(1500), Just(u64::MAX), any::<u64>()];
     vec((wild(), wild()), 0..20)
@@ -272,7 +270,7 @@ fn link(config: &LinkConfig, seed: u64) -> Link<usize> {
     Link::new(config.clone(), seed).expect("a good configuration")
 }
 
-/// Flows and ECN fields that are in no step with each other.
+/// Returns flows and ECN fields that vary independently.
 fn parcel(packet: usize, size: Bytes) -> Parcel {
     Parcel {
         size,
@@ -283,7 +281,7 @@ fn parcel(packet: usize, size: Bytes) -> Parcel {
 
 const FLOWS: u64 = 5;
 
-/// Sends everything and only then looks at what arrives.
+/// Sends everything before it receives anything.
 fn all_at_the_end(link: &mut Link<usize>, entries: &[(Time, Bytes)]) -> Vec<Arrival<usize>> {
     for (packet, (at, size)) in entries.iter().enumerate() {
         link.send(*at, parcel(packet, *size), packet);
@@ -291,7 +289,7 @@ fn all_at_the_end(link: &mut Link<usize>, entries: &[(Time, Bytes)]) -> Vec<Arri
     std::iter::from_fn(|| link.receive(Time::MAX)).collect()
 }
 
-/// Follows the link's events, as a simulator does, and checks what `next_event` promises.
+/// Follows the link's events, as a simulator does, and checks the guarantees of `next_event`.
 fn event_by_event(
     link: &mut Link<usize>,
     entries: &[(Time, Bytes)],
@@ -381,8 +379,8 @@ fn reference(rate: Rate, buffer: Buffer, entries: &[(Time, Bytes)]) -> Vec<Optio
         .collect()
 }
 
-/// The packets that a repeated trace delivers, worked out step by step: each opportunity in turn carries what
-/// has entered before it, byte by byte, and is spent.
+/// The packets that a repeated trace delivers, computed step by step: each opportunity in turn carries the bytes that
+/// have entered before it, and is used up.
 fn one_opportunity_after_the_other(
     stamps: &[u64],
     entries: &[(Time, Bytes)],
@@ -412,12 +410,12 @@ fn one_opportunity_after_the_other(
     delivered
 }
 
-/// When the cell has carried each packet, worked out look by look: all that is there waits in one vessel, which runs out at
-/// the rate that the cell grants.
+/// The time at which the cell has carried each packet, computed update by update: all packets are one volume, which
+/// drains at the granted rate.
 fn one_look_after_the_other(demand: Demand, rate: Rate, entries: &[(Time, Bytes)]) -> Vec<Time> {
     let (mut now, mut next, mut carried) = (0u64, 0, 0u128);
     let interval = demand.interval.as_nanos();
-    // What is left of each packet, in bytes × 10⁻⁹, and its size.
+    // The rest of each packet, in bytes × 10⁻⁹, and its size.
     let mut inside: VecDeque<(u128, u64)> = VecDeque::new();
     let mut through = Vec::new();
     while through.len() < entries.len() {
@@ -632,8 +630,8 @@ proptest! {
         let all = times(&lossless);
         let loss = Loss::Independent(Ratio::new(1, 3));
         let lossy = LinkConfig { effects: Effects { loss, loss_at: LossAt::Exit, ..lossless.effects}, ..lossless};
-        // With jitter or reordering free to overtake, each packet's time is its own; without, those in line may arrive
-        // earlier for want of the one that they would have waited for, which constant delays rule out.
+        // If jitter or reordering may overtake, each packet's time is independent. If not, packets may arrive earlier
+        // because the one before them is lost, which constant delays rule out.
         prop_assert!(times(&lossy).iter().all(|arrival| all.contains(arrival)));
     }
 
@@ -716,7 +714,7 @@ proptest! {
             let (entered, size) = entries[arrival.packet];
             let took = arrival.at.since(free.max(entered));
             free = arrival.at;
-            // What is left of a nanosecond is the next packet's.
+            // The rest of a nanosecond belongs to the next packet.
             let rounded = Duration::from_nanos(1);
             prop_assert!(took <= slowest.time_for(size) + rounded, "less than the least, or idle");
             prop_assert!(fastest.time_for(size) <= took + rounded, "more than the link");
@@ -753,7 +751,7 @@ proptest! {
         let mut link = link(&config, seed);
         for (packet, (at, size)) in entries.iter().enumerate() {
             link.send(*at, parcel(packet, *size), packet);
-            // A clock that jumps, also backwards.
+            // The clock jumps, also backwards.
             link.advance(Time::from_nanos(late));
             let _ = (link.next_event(), link.queued(), link.counters());
         }

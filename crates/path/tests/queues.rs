@@ -1,4 +1,4 @@
-//! What the queue disciplines do to flows, seen from outside.
+//! The effects of queue disciplines on flows, through the public interface.
 
 use std::collections::BTreeMap;
 
@@ -43,7 +43,7 @@ fn capable(flow: u64) -> Parcel {
     }
 }
 
-/// Sends `parcel` every `gap` microseconds from `from` to `to` milliseconds; what has arrived by then.
+/// Sends `parcel` every `gap` microseconds from `from` to `to` milliseconds, and returns the arrivals by then.
 fn offer(
     link: &mut Link<u64>,
     millis: std::ops::Range<u64>,
@@ -65,14 +65,14 @@ fn mean_wait(arrivals: &[Arrival<u64>]) -> f64 {
     total.as_millis_f64() / arrivals.len() as f64
 }
 
-/// A sender with additive increase and multiplicative decrease: a window in packets, a round trip of 20 ms beside the
-/// queue, and a reaction to drops and marks at most once a round trip.
+/// A sender with additive increase and multiplicative decrease: a window in packets, a round trip of 20 ms without the
+/// queue, and a response to drops and marks at most once per round trip.
 struct Aimd {
     link: Link<u64>,
     parcel: Parcel,
     window: f64,
     inflight: u64,
-    /// When the sender hears of arrivals.
+    /// The times at which ACKs arrive.
     acks: BTreeMap<Time, u64>,
     calm_until: Time,
     lost: u64,
@@ -100,7 +100,7 @@ impl Aimd {
         }
     }
 
-    /// Runs until `end`; what arrived in that time.
+    /// Runs until `end`, and returns the arrivals of that time.
     fn run(&mut self, end: Time) -> Vec<Arrival<u64>> {
         let mut arrivals = Vec::new();
         let mut now = Time::ZERO;
@@ -167,7 +167,7 @@ fn codel_keeps_a_responsive_load_near_its_target_and_the_link_busy() {
         let arrivals = sender.run(at_micros(30_000_000));
         let settled = after(&arrivals, 10_000_000);
         assert!(mean_wait(&settled) < 10.0, "{} ms", mean_wait(&settled));
-        // A packet a millisecond is all that the link carries.
+        // The link's capacity is a packet per millisecond.
         assert!(settled.len() > 18_000, "{} of 20 000", settled.len());
         let Counters { drops, marks, .. } = sender.link.counters();
         assert_eq!(codel.ecn, drops.packets == 0, "{drops:?}");
@@ -178,9 +178,9 @@ fn codel_keeps_a_responsive_load_near_its_target_and_the_link_busy() {
 #[test]
 fn codel_bounds_an_overload_that_does_not_respond() {
     let mut link = link(Discipline::CoDel(CoDel::default()), Buffer::Unlimited);
-    // 12.5 % more than the link carries. Whoever does not respond makes CoDel find the right rate of drops again and
-    // again, so the delay swings above the target. The numbers are those of the RFC's pseudocode, transcribed to Python
-    // with floating point, for the same packets.
+    // The load is 12.5 % above the capacity. Flows that do not respond make CoDel search for the right drop rate
+    // repeatedly, so the delay swings above the target. The numbers are those of the RFC's pseudocode, transcribed to
+    // Python with floating point, for the same packets.
     let arrivals = offer(&mut link, 0..60_000, 889, of_flow(0));
     let early = mean_wait(&arrivals[2_000..6_000]);
     let late = mean_wait(&after(&arrivals, 50_000_000));
@@ -228,7 +228,7 @@ fn codel_lets_bursts_pass_and_never_the_last_packets_starve() {
             std::iter::from_fn(|| link.receive(at_micros(burst * 200_000 + 100_000)))
                 .map(|arrival| arrival.packet)
                 .collect();
-        // The eager one drops what it may, which is never the last.
+        // The aggressive one drops all that it may, which never includes the last packet.
         assert_eq!(arrivals.last(), Some(&49), "burst {burst}");
         assert!(arrivals.len() < 20, "{}", arrivals.len());
     }
@@ -260,7 +260,7 @@ fn codel_marks_the_capable_and_drops_the_others() {
     }
 }
 
-/// Three bulk flows with packets of different sizes, all far above their share, and a sparse one.
+/// Three bulk flows with packets of different sizes, all far above their shares, and a sparse one.
 fn three_fat_and_one_sparse(queue: Discipline) -> (BTreeMap<u64, Bytes>, f64) {
     let mut link = link(queue, Buffer::Packets(1_000));
     let sizes = [1500, 700, 90];
@@ -276,7 +276,7 @@ fn three_fat_and_one_sparse(queue: Discipline) -> (BTreeMap<u64, Bytes>, f64) {
             }
         }
         for (flow, size) in (0..).zip(sizes) {
-            // Each alone offers at least 12 Mbit/s.
+            // Each of them offers at least 12 Mbit/s.
             if micros % [1_000, 400, 100][flow as usize] == 0 {
                 let parcel = Parcel {
                     size: Bytes::new(size),
@@ -421,7 +421,7 @@ fn red_lets_a_burst_pass_and_forgets_it_while_idle() {
         link.send(Time::ZERO, capable(0), 0);
     }
     assert_eq!(link.counters().marks.packets, 0);
-    // A long queue does not, and a second without packets is a thousand packet times: e⁻² of the average is left.
+    // A long queue moves it, and a second without packets is a thousand packet times: e⁻² of the average is left.
     offer(&mut link, 150..3_000, 950, capable(0));
     let marks = link.counters().marks.packets;
     assert!(marks > 10, "{marks}");
@@ -489,7 +489,7 @@ fn the_way_back_has_a_bottleneck_of_its_own() {
     let drain = |link: &mut Link<u64>| Vec::from_iter(std::iter::from_fn(|| link.receive(end)));
     assert_eq!(drain(&mut path.forward).len(), 20_000);
     let acks = drain(&mut path.reverse);
-    // A queue without chance does the same on either side.
+    // A queue without randomness acts alike in both directions.
     assert_eq!(acks, drain(&mut alone));
     assert!(acks.len() < 19_000, "{}", acks.len());
     // A buffer of 1000 such packets alone would hold them for a second.
@@ -497,7 +497,7 @@ fn the_way_back_has_a_bottleneck_of_its_own() {
     assert!(wait < 150.0, "{wait} ms");
 }
 
-/// What happened, whatever it was: FNV-1a over each arrival, drops, marks.
+/// A fingerprint of all events: FNV-1a over each arrival, drops, marks.
 fn digest(queue: Discipline) -> (u64, u64, u64) {
     let mut link = link(queue, Buffer::Packets(60));
     let mut hash = 0xcbf2_9ce4_8422_2325u64;

@@ -1,9 +1,9 @@
-//! Bulk goodput over loopback, without a path: our driver against noq's own endpoint, each with `bbr1`, our CUBIC and noq's
-//! own CUBIC.
+//! Bulk goodput over loopback, without a path: our driver against noq's own endpoint, each with `bbr1`, our CUBIC and
+//! noq's own CUBIC.
 //!
-//! `cargo bench -p fullpipe-quic --bench loopback [-- RUNS [MEGABYTES]]`: all take turns, in one process, so that whatever
-//! else the machine does meets all. They send to the same receiver, and search the path MTU up to the same size, which is
-//! printed.
+//! `cargo bench -p fullpipe-quic --bench loopback [-- RUNS [MEGABYTES]]`: all take turns in one process, so that other
+//! work on the machine affects all. They send to the same receiver, and search the path MTU up to the same size, which
+//! is printed.
 
 use std::error::Error;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -33,7 +33,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         .block_on(race(runs, megabytes))
 }
 
-/// Who moves the packets.
+/// The sender under test.
 #[derive(Clone, Copy)]
 enum Mover {
     Noq,
@@ -41,7 +41,7 @@ enum Mover {
 }
 
 /// A transfer's goodput in Mbit/s, and the size of its datagrams.
-type Seen = (f64, u16);
+type Measured = (f64, u16);
 
 async fn race(runs: usize, megabytes: usize) -> Result<(), Box<dyn Error>> {
     let server = serve((Ipv4Addr::LOCALHOST, 0).into())?;
@@ -94,7 +94,7 @@ async fn ours(
     server: &Server,
     controllers: Arc<dyn Controllers>,
     data: Bytes,
-) -> Result<Seen, Box<dyn Error>> {
+) -> Result<Measured, Box<dyn Error>> {
     let outcome = send(Flow {
         server: server.address(),
         fingerprint: server.fingerprint(),
@@ -111,7 +111,7 @@ async fn noqs(
     server: &Server,
     controllers: Arc<dyn Controllers>,
     data: Bytes,
-) -> Result<Seen, Box<dyn Error>> {
+) -> Result<Measured, Box<dyn Error>> {
     let start = Instant::now();
     let local: SocketAddr = (Ipv4Addr::UNSPECIFIED, 0).into();
     let client = noq::Endpoint::client(local)?;

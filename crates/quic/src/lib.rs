@@ -1,9 +1,9 @@
 //! Fullpipe's congestion controllers inside a real QUIC stack.
 //!
-//! The stack is noq. [`controller`] drives our controllers from its hooks, and says what the hooks cannot carry;
-//! [`observer`] watches a flow, ACK by ACK; [`endpoint`] sets up TLS and transport, and a [`server`] receives. [`bulk`] carries
-//! what experiments measure, over a driver of our own: one thread that moves packets between the sockets and noq's state
-//! machines. A [`connection`] of it is for tasks of a runtime; over such, [`probe`] measures a path again and again.
+//! The stack is noq. [`controller`] drives our controllers from noq's hooks. [`observer`] watches a flow, ACK by ACK.
+//! [`endpoint`] sets up TLS and transport. [`bulk`] sends the flows of experiments, over our own driver: one thread
+//! that moves packets between the sockets and noq's state machines. A [`connection`] of the driver is for asynchronous
+//! tasks. [`probe`] measures a path repeatedly over such connections, and a [`server`] receives.
 
 pub mod bulk;
 pub mod connection;

@@ -10,7 +10,7 @@ use crate::connection::{Incoming, Listener};
 use crate::driver::System;
 use crate::endpoint::{self, EndpointError, Fingerprint, Identity};
 
-/// A running receiver. Dropped, it closes its connections.
+/// A running receiver. When it is dropped, it closes its connections.
 #[derive(Debug)]
 pub struct Server {
     listener: Arc<Listener>,
@@ -19,11 +19,11 @@ pub struct Server {
 }
 
 impl Server {
-    /// Listens at `address` (port 0: any free one) as `identity`, for peers that speak `alpn`, and hands whoever comes to
-    /// `serve`, in a task of its own. Must be called within a tokio runtime.
+    /// Listens at `address` (port 0: any free port) as `identity`, for peers that speak `alpn`, and gives each client
+    /// to `serve` in a separate task. Must be called within a tokio runtime.
     ///
     /// # Errors
-    /// The address is taken, or the identity is unusable.
+    /// The address is in use, or the identity is unusable.
     pub(crate) fn start<Served>(
         address: SocketAddr,
         identity: &Identity,
@@ -52,12 +52,12 @@ impl Server {
         })
     }
 
-    /// Where it listens.
+    /// The address at which it listens.
     pub fn address(&self) -> SocketAddr {
         self.listener.local_addr()
     }
 
-    /// What a sender must know to recognize it.
+    /// The fingerprint by which a sender recognizes it.
     pub fn fingerprint(&self) -> Fingerprint {
         self.fingerprint
     }
@@ -70,7 +70,7 @@ impl Drop for Server {
     }
 }
 
-/// The settings of one that receives: it sends little more than ACKs, which no controller holds back.
+/// The transport settings of a receiver, which sends little but ACKs.
 pub(crate) fn transport() -> TransportConfig {
     endpoint::transport(Arc::new(noq_proto::congestion::CubicConfig::default()))
 }

@@ -142,7 +142,7 @@ async fn another_certificate_is_refused() {
     assert!(matches!(error, BulkError::Connection(_)), "{error}");
 }
 
-/// A dropped flow closes its connection: the server goes on with others, and with nothing left over.
+/// A dropped flow closes its connection. The server continues with others, and keeps nothing.
 #[tokio::test]
 async fn a_dropped_flow_is_over() {
     let server = serve((Ipv4Addr::LOCALHOST, 0).into()).unwrap();
@@ -188,7 +188,7 @@ async fn a_server_that_stops_ends_its_flows() {
     );
 }
 
-/// The system sends nothing to everybody, unless it is asked to.
+/// The system sends nothing to a broadcast address without a request.
 #[tokio::test]
 async fn packets_that_cannot_be_sent_are_an_error_that_says_so() {
     let server = serve((Ipv4Addr::LOCALHOST, 0).into()).unwrap();
@@ -202,7 +202,7 @@ async fn packets_that_cannot_be_sent_are_an_error_that_says_so() {
     assert!(matches!(error, BulkError::Unsent(_)), "{error}");
 }
 
-/// How late datagrams left is known of a flow that nobody waits for any more.
+/// The lateness of datagrams is known after a flow is dropped.
 #[tokio::test]
 async fn the_lateness_of_a_dropped_flow_is_known() {
     let server = serve((Ipv4Addr::LOCALHOST, 0).into()).unwrap();
@@ -222,7 +222,7 @@ async fn the_lateness_of_a_dropped_flow_is_known() {
     assert!(punctuality.lateness().datagrams >= 100);
 }
 
-/// A receiver that says on each stream that so many bytes have come.
+/// A receiver that reports on each stream that this many bytes have arrived.
 fn liar(bytes: u64, is_complete: bool) -> (std::net::SocketAddr, Fingerprint) {
     let identity = Identity::generate().unwrap();
     let transport = Arc::new(noq::TransportConfig::default());
@@ -248,7 +248,7 @@ fn liar(bytes: u64, is_complete: bool) -> (std::net::SocketAddr, Fingerprint) {
     (address, identity.fingerprint())
 }
 
-/// A receiver cannot make its sender hash what it never sent, or take less than all for all.
+/// A report cannot make its sender hash data that it never sent, or accept a part as everything.
 #[tokio::test]
 async fn a_report_that_cannot_be_true_is_refused() {
     for (bytes, is_complete) in [(u64::MAX / 16, false), (u64::MAX, false), (0, true)] {

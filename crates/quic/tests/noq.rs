@@ -1,4 +1,4 @@
-//! Our controllers in noq's own endpoint, as programs use them that have one.
+//! Our controllers in noq's own endpoint, for programs that have one.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Probes over real sockets, and what a receiver does with peers that are no probers.
+//! Probes over real sockets, and the receiver's reaction to other peers.
 
 use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use quic::probe::{ProbeError, Prober, Token, TurnedAway, serve};
 use quic::server::Server;
 use tokio::time::timeout;
 
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 fn server_with(token: &Token) -> Server {
     let identity = Identity::generate().unwrap();
@@ -30,14 +30,14 @@ async fn connect(
 ) -> Result<Prober, ProbeError> {
     let controllers = factory(kind, 1, None);
     let connecting = Prober::connect(server.address(), server.fingerprint(), token, controllers);
-    timeout(PATIENCE, connecting).await.unwrap()
+    timeout(TIMEOUT, connecting).await.unwrap()
 }
 
 async fn prober(server: &Server, kind: ControllerKind) -> Prober {
     connect(server, kind, &Token::none()).await.unwrap()
 }
 
-/// A client at this address that speaks our protocol, but for the proof.
+/// A client at this address that speaks our protocol, without the proof.
 struct Stranger {
     endpoint: Endpoint,
     config: ClientConfig,
@@ -59,7 +59,7 @@ impl Stranger {
         let connecting =
             self.endpoint
                 .connect_with(self.config.clone(), self.server, endpoint::SERVER_NAME);
-        timeout(PATIENCE, connecting.unwrap()).await.unwrap()
+        timeout(TIMEOUT, connecting.unwrap()).await.unwrap()
     }
 }
 
@@ -69,7 +69,7 @@ async fn a_connection_carries_one_probe_after_the_other() {
     for kind in ControllerKind::ALL {
         let prober = prober(&server, *kind).await;
         for bytes in [1, 65_536, 65_537, 3_000_001, 0] {
-            let took = timeout(PATIENCE, prober.probe(bytes)).await.unwrap();
+            let took = timeout(TIMEOUT, prober.probe(bytes)).await.unwrap();
             assert!(took.unwrap() > Duration::ZERO, "{kind} {bytes}");
         }
     }
@@ -85,7 +85,7 @@ async fn garbage_and_strangers_leave_a_server_as_it_was() {
             .collect();
         socket.send_to(&garbage, server.address()).unwrap();
     }
-    // Another protocol under the same certificate, and a stream that is reset.
+    // It tries another protocol under the same certificate, and a stream that is reset.
     let transport = Arc::new(endpoint::transport(factory(ControllerKind::Cubic, 1, None)));
     let here: SocketAddr = (Ipv4Addr::LOCALHOST, 0).into();
     let client = Endpoint::client(here).unwrap();
@@ -102,15 +102,15 @@ async fn garbage_and_strangers_leave_a_server_as_it_was() {
     // This is no proof, so the connection may be closed before all of it is written.
     let _ = to.write_all(&[1; 10_000]).await;
     let _ = to.reset(7u32.into());
-    let answer = timeout(PATIENCE, from.read_to_end(8)).await.unwrap();
-    // The server ends the stream, and then the connection: which of them is heard of is left to the threads.
+    let answer = timeout(TIMEOUT, from.read_to_end(8)).await.unwrap();
+    // The server ends the stream, and then the connection. The client may see either first.
     let is_empty = answer.as_ref().is_ok_and(Vec::is_empty);
     assert!(
         answer.is_err() || is_empty,
         "a reset stream gets {answer:?}"
     );
     let prober = prober(&server, ControllerKind::Bbr1).await;
-    timeout(PATIENCE, prober.probe(100_000))
+    timeout(TIMEOUT, prober.probe(100_000))
         .await
         .unwrap()
         .unwrap();
@@ -122,7 +122,7 @@ async fn a_server_that_has_gone_is_an_error() {
     let prober = prober(&server, ControllerKind::Bbr1).await;
     prober.probe(1000).await.unwrap();
     drop(server);
-    let failed = timeout(PATIENCE, prober.probe(1000)).await.unwrap();
+    let failed = timeout(TIMEOUT, prober.probe(1000)).await.unwrap();
     assert!(
         matches!(
             failed,
@@ -148,11 +148,11 @@ async fn a_token_is_required_and_the_same_on_both_sides() {
     let prober = connect(&server, ControllerKind::Bbr1, &token)
         .await
         .unwrap();
-    timeout(PATIENCE, prober.probe(5_000_000))
+    timeout(TIMEOUT, prober.probe(5_000_000))
         .await
         .unwrap()
         .unwrap();
-    // A sender with a token has no business where there is none.
+    // A sender with a token is refused by a receiver without one.
     let open = self::server();
     let refused = connect(&open, ControllerKind::Bbr1, &token).await;
     assert!(
@@ -167,11 +167,10 @@ async fn nothing_is_taken_without_a_proof() {
     let stranger = Stranger::at([127, 0, 0, 1], &server);
     let connection = stranger.connect().await.unwrap();
     let (mut to, _from) = connection.open_bi().await.unwrap();
-    // As much as our own side keeps; the receiver lets 4 KiB come, and ends it when it sees more than a proof.
-    let _ = timeout(PATIENCE, to.write_all(&[1; 8 << 20]))
-        .await
-        .unwrap();
-    timeout(PATIENCE, connection.closed()).await.unwrap();
+    // The sender's side keeps this much. The receiver's window is 4 KiB, and it ends the stream when that exceeds a
+    // proof.
+    let _ = timeout(TIMEOUT, to.write_all(&[1; 8 << 20])).await.unwrap();
+    timeout(TIMEOUT, connection.closed()).await.unwrap();
     let sent = connection.stats().udp_tx.bytes;
     assert!(sent < 64 << 10, "{sent}");
     // A second stream is not even opened, and there are no datagrams.
@@ -188,13 +187,13 @@ async fn many_silent_connections_of_one_address_shut_nobody_out() {
     let crowd = Stranger::at([127, 0, 0, 2], &server);
     let mut silent = Vec::new();
     for _ in 0..150 {
-        // Its own connections compete with each other: some are refused, some are closed.
+        // The host's connections compete with each other: some are refused, some are closed.
         silent.extend(crowd.connect().await.ok());
     }
     let open = silent.iter().filter(|one| one.close_reason().is_none());
     assert!(open.count() <= 64);
     let prober = prober(&server, ControllerKind::Bbr1).await;
-    timeout(PATIENCE, prober.probe(100_000))
+    timeout(TIMEOUT, prober.probe(100_000))
         .await
         .unwrap()
         .unwrap();
@@ -206,7 +205,7 @@ async fn senders_of_one_address_leave_a_place_for_another() {
     let crowd = Stranger::at([127, 0, 0, 2], &server);
     let mut senders = Vec::new();
     while senders.len() < 64 {
-        // They prove that there is no token, and are silent from then on.
+        // They prove that there is no token, and are silent afterwards.
         let connection = crowd.connect().await.unwrap();
         let mut challenge = [0; 32];
         let label = b"EXPORTER-fullpipe-probe-2";
@@ -218,7 +217,7 @@ async fn senders_of_one_address_leave_a_place_for_another() {
             .await
             .unwrap();
         to.finish().unwrap();
-        let answer = timeout(PATIENCE, from.read_to_end(1))
+        let answer = timeout(TIMEOUT, from.read_to_end(1))
             .await
             .unwrap()
             .unwrap();
@@ -226,10 +225,10 @@ async fn senders_of_one_address_leave_a_place_for_another() {
         senders.push(connection);
     }
     let prober = prober(&server, ControllerKind::Bbr1).await;
-    timeout(PATIENCE, prober.probe(100_000))
+    timeout(TIMEOUT, prober.probe(100_000))
         .await
         .unwrap()
         .unwrap();
-    timeout(PATIENCE, senders[0].closed()).await.unwrap();
+    timeout(TIMEOUT, senders[0].closed()).await.unwrap();
     assert!(senders[1..].iter().all(|one| one.close_reason().is_none()));
 }

@@ -6,16 +6,16 @@ use units::{Duration, Rate, Ratio};
 use scenario::{BufferSpec, ChangeSpec, LinkSpec, PathSpec, Scenario};
 use tables::numbers::{bits_per_sec, bytes, count, millis, percent, spaced};
 
-/// So many changes are told one by one.
-const CHANGES: usize = 3;
+/// The maximum number of changes that are listed.
+const MAX_LISTED_CHANGES: usize = 3;
 
-/// All bottlenecks of the scenario in one line: [`describe`] of each, in the order of the path.
+/// Describes all bottlenecks of the scenario in one line: [`describe`] of each, in the order of the path.
 pub fn describe_hops(scenario: &Scenario) -> String {
     let hops = std::iter::once(&scenario.path).chain(&scenario.next);
     hops.map(describe).collect::<Vec<_>>().join("; then ")
 }
 
-/// The path in one line, with everything that is set of it:
+/// Describes the path in one line, with all its settings:
 /// `20.0 Mbit/s, RTprop 40 ms, buffer 8 BDP (800 kB), queue codel, loss 1 %`.
 pub fn describe(path: &PathSpec) -> String {
     let mut parts = vec![
@@ -51,7 +51,7 @@ fn capacity(link: &LinkSpec) -> Option<String> {
     }
 }
 
-/// What else there is to say of a link on a path with this RTprop.
+/// Describes the other settings of a link on a path with this RTprop.
 fn link(link: &LinkSpec, rtt: Duration) -> Vec<String> {
     let buffer = link.buffer.map(|buffer| {
         let size = link.buffer_bytes(rtt).map(bytes);
@@ -128,13 +128,13 @@ fn link(link: &LinkSpec, rtt: Duration) -> Vec<String> {
     parts.chain(changes(&link.changes, link.rate)).collect()
 }
 
-/// What is released together, and when, if anything is held.
+/// Describes the aggregation, if it holds anything.
 fn every(what: &str, aggregation: Aggregation) -> Option<String> {
     let interval = aggregation.interval;
     (!interval.is_zero()).then(|| format!("{what} every {}", spaced(interval)))
 }
 
-/// The queue discipline, unless it is drop-tail, and which of its settings are not the usual ones.
+/// Describes the queue discipline, unless it is drop-tail, with its settings that differ from the defaults.
 fn queue(discipline: Discipline) -> Option<String> {
     let codel = |codel: path::CoDel, usual: path::CoDel| {
         let mut text = String::new();
@@ -161,12 +161,15 @@ fn queue(discipline: Discipline) -> Option<String> {
     Some(format!("queue {kind}{settings}{marks}"))
 }
 
-/// The first changes of a path with this rate one by one, and how many more there are.
+/// Lists the first changes of a path with this rate, and the number of the others.
 fn changes(changes: &[ChangeSpec], usual: Option<Rate>) -> Vec<String> {
     let mut told = Vec::new();
     let mut now = usual;
     let mut rest = changes;
-    while let Some((change, after)) = rest.split_first().filter(|_| told.len() < CHANGES) {
+    while let Some((change, after)) = rest
+        .split_first()
+        .filter(|_| told.len() < MAX_LISTED_CHANGES)
+    {
         rest = after;
         let mut new = Vec::new();
         let mut when = format!("from {}", spaced(change.at));
@@ -174,7 +177,7 @@ fn changes(changes: &[ChangeSpec], usual: Option<Rate>) -> Vec<String> {
             new.push("an outage".to_owned());
             if let Some(end) = after.iter().find(|later| later.rate.is_some()) {
                 when += &format!(" to {}", spaced(end.at));
-                // Nothing else happens at its end.
+                // Nothing else changes at its end.
                 let is_outage_alone = change.rtt.is_none() && change.mtu.is_none();
                 if is_outage_alone && after.first() == Some(end) && is_end(end, now) {
                     rest = &after[1..];
@@ -197,7 +200,7 @@ fn changes(changes: &[ChangeSpec], usual: Option<Rate>) -> Vec<String> {
     told.into_iter().chain(more).collect()
 }
 
-/// Whether a change is only the end of an outage, after which the rate is as before.
+/// True if a change only ends an outage, with the rate before it.
 fn is_end(change: &ChangeSpec, before: Option<Rate>) -> bool {
     change.rtt.is_none() && change.mtu.is_none() && change.rate == before
 }

@@ -1,4 +1,4 @@
-//! A record as a directory of files: everything there is to know of a run.
+//! A record as a directory of files.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -29,26 +29,26 @@ pub const FILES: [&str; 7] = [
 /// The name of the table of flows at [common times](Also::grid).
 const GRID: &str = "grid.parquet";
 
-/// What a record's directory has beside its [`FILES`].
+/// The contents of a record's directory in addition to its [`FILES`].
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Also {
     /// The qlog of these flows.
     pub qlog: Vec<usize>,
-    /// Every flow at times that are so far apart and the same for all flows.
+    /// The interval of common times at which every flow is written.
     pub grid: Option<Duration>,
 }
 
-/// Checks, before the run that is to be recorded, that [`write_dir`] may write to `directory`: it does not exist yet, is
-/// empty, or holds an older record and nothing else; and a directory can be made beside it.
+/// Checks, before the run, that [`write_dir`] can write to `directory`: it does not exist yet, is empty, or holds only
+/// an older record; and a directory can be made beside it.
 ///
 /// # Errors
 ///
-/// There is something else, or no directory to create it in, or the system refuses.
+/// There is something else, there is no directory to create it in, or the system refuses.
 pub fn check_dir(directory: &Path) -> Result<(), DirectoryError> {
     place::prepare(directory, is_ours)
 }
 
-/// Removes what was left in a directory of records when their writer was killed.
+/// Removes the remains of killed writers in a directory of records.
 pub fn tidy(records: &Path) {
     files::tidy(records, None, is_ours);
 }
@@ -57,8 +57,7 @@ fn is_ours(name: &OsStr) -> bool {
     FILES.iter().any(|file| name == *file) || name == GRID || is_qlog(name)
 }
 
-/// The name of the file with a flow's qlog: `flow-0.sqlog`, with the ending that RFC 7464's sequences of JSON have in
-/// qlog.
+/// The name of the file with a flow's qlog: `flow-0.sqlog`, with qlog's ending for JSON text sequences (RFC 7464).
 fn qlog_file(flow: usize) -> String {
     format!("flow-{flow}.sqlog")
 }
@@ -69,13 +68,13 @@ fn is_qlog(name: &OsStr) -> bool {
         .is_some_and(|flow| flow.parse::<usize>().is_ok())
 }
 
-/// Writes the record's [`FILES`] as a directory, and what there is to be beside them; an older record there is replaced.
+/// Writes the record's [`FILES`] and the additional files as a directory. An older record there is replaced.
 ///
-/// All of it, or nothing: the files are written into a directory beside it, which gets its name when it is whole.
+/// It writes everything or nothing: the files go into a directory beside it, which gets its name when it is complete.
 ///
 /// # Errors
 ///
-/// See [`check_dir`]; or the system refuses, and then nothing has changed.
+/// See [`check_dir`]; or the system refuses, and nothing has changed.
 pub fn write_dir(
     directory: &Path,
     record: &Record,
@@ -85,11 +84,11 @@ pub fn write_dir(
     write_dir_while(directory, record, also, origin, &|| true)
 }
 
-/// As [`write_dir`], as long as `goes_on` says so, which is asked for every row.
+/// Does as [`write_dir`] while `goes_on` returns true. It is called for every row.
 ///
 /// # Errors
 ///
-/// Those of [`write_dir`]; or it does not go on, and then nothing has changed.
+/// Those of [`write_dir`]; or `goes_on` has returned false, and nothing has changed.
 pub fn write_dir_while(
     directory: &Path,
     record: &Record,
@@ -149,7 +148,7 @@ fn write_files(
     table.check()
 }
 
-/// Where tables go, and as long as what.
+/// The directory of the tables, and the condition to continue.
 struct Tables<'a> {
     directory: &'a Path,
     about: &'a [(&'a str, String)],
@@ -167,7 +166,7 @@ impl Tables<'_> {
         self.check()
     }
 
-    /// Whether it still goes on.
+    /// Returns an error if the writer must stop.
     fn check(&self) -> Result<(), DirectoryError> {
         if (self.goes_on)() {
             return Ok(());

@@ -1,4 +1,4 @@
-//! The records as a page.
+//! Records as a page.
 
 use askama::Template;
 
@@ -10,7 +10,7 @@ use super::plot::Plots;
 use super::table::Table;
 use record::Record;
 
-/// What is between the page's header and footer.
+/// The page's contents between header and footer.
 #[derive(Template)]
 #[template(path = "report.html")]
 struct Body {
@@ -22,7 +22,7 @@ struct Body {
     omission: Option<String>,
 }
 
-/// The records as one self-contained page: the table, and plots of every flow over time on common axes.
+/// Returns the records as one self-contained page: the table, and plots of every flow over time on common axes.
 pub fn html(records: &[Record], origin: &Origin) -> String {
     let lanes = lanes(records);
     let plots = Plots::new(records, &lanes);

@@ -1,4 +1,4 @@
-//! What a person compares: the flows of all records side by side, each with a name of its own.
+//! The flows of all records side by side, each with its own name.
 
 use std::collections::HashMap;
 
@@ -6,11 +6,11 @@ use record::{FlowRecord, FlowSummary, Record};
 
 /// A flow of one of the records.
 pub(super) struct Lane<'r> {
-    /// Its controller; numbered if another flow has the same.
+    /// Its controller, with a number if another flow has the same.
     pub name: String,
-    /// The record that it is in.
+    /// Its record.
     pub record: &'r Record,
-    /// The record's place among the records.
+    /// The index of the record.
     pub record_index: usize,
     pub summary: &'r FlowSummary,
     pub flow: &'r FlowRecord,
@@ -47,9 +47,9 @@ pub(super) fn controllers<'l>(lanes: &'l [Lane<'_>]) -> Vec<&'l str> {
     names.collect()
 }
 
-/// Flows that differ in nothing but their place and start: a `[[flow]]` of one of the records.
+/// Flows that differ only in their index and start: a `[[flow]]` of one of the records.
 pub(super) struct Group<'l, 'r> {
-    /// Its controller; numbered if another group has the same.
+    /// Its controller, with a number if another group has the same.
     pub name: String,
     /// Its flows; at least one.
     pub lanes: Vec<&'l Lane<'r>>,
@@ -82,7 +82,7 @@ pub(super) fn groups<'l, 'r>(lanes: &'l [Lane<'r>]) -> Vec<Group<'l, 'r>> {
     groups
 }
 
-/// A name for each lane of these controllers: the controller's, numbered if another lane has the same.
+/// Returns a name for each lane of these controllers: the controller's, with a number if another lane has the same.
 pub fn names(controllers: &[&str]) -> Vec<String> {
     let mut counts: HashMap<&str, usize> = HashMap::new();
     for name in controllers {

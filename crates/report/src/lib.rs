@@ -1,5 +1,5 @@
-//! Records as a table for people, as JSON for programs, as a page with plots, as Parquet, as qlog; and all of it as a
-//! directory.
+//! Records as a table for people, as JSON for programs, as a page with plots, as Parquet, as qlog, and as a directory
+//! of all of these.
 //!
 //! ```no_run
 //! use record::Record;

@@ -13,22 +13,25 @@ use record::{
 use tables::numbers::{bits_per_sec, bytes, count, known, percent, resent, span};
 use tables::statistics::quantile;
 
-/// The column that says what limited a flow.
+/// The column of flows' limits.
 const LIMIT: &str = "limited by";
 
-/// So many flows have a line each.
-const MOST_LINES: usize = 20;
+/// The maximum number of flows with a line each.
+const MAX_FLOW_LINES: usize = 20;
 
-/// So many groups have a line each. More are not read, and each is compared with all flows.
-const MOST_GROUPS: usize = 100;
+/// The maximum number of groups with a line each. More are not readable, and each is compared with all flows.
+const MAX_GROUP_LINES: usize = 100;
 
-/// One row a flow; a group of flows if they are many.
+/// Returns one row per flow, or per group of flows if they are many.
 pub(super) fn flows(lanes: &[Lane<'_>]) -> Table {
     if is_in_groups(lanes) {
         let headings = [
             "flows", "slow 5 %", "median", "of limit", "RTT p50", "RTT p95", "resent", LIMIT,
         ];
-        return Table::new(headings, groups(lanes).iter().take(MOST_GROUPS).map(group));
+        return Table::new(
+            headings,
+            groups(lanes).iter().take(MAX_GROUP_LINES).map(group),
+        );
     }
     let headings = [
         "controller",
@@ -44,12 +47,12 @@ pub(super) fn flows(lanes: &[Lane<'_>]) -> Table {
     Table::new(headings, lanes.iter().map(flow))
 }
 
-/// Whether the table has a row a group instead of a row a flow.
+/// True if the table has a row per group instead of a row per flow.
 pub(super) fn is_in_groups(lanes: &[Lane<'_>]) -> bool {
-    lanes.len() > MOST_LINES
+    lanes.len() > MAX_FLOW_LINES
 }
 
-/// What the table says of a flow.
+/// Returns the table's cells of a flow.
 fn flow(lane: &Lane<'_>) -> Vec<String> {
     let flow = lane.summary;
     let end = flow.completed_s.unwrap_or(lane.record.summary.duration_s);
@@ -71,7 +74,7 @@ fn flow(lane: &Lane<'_>) -> Vec<String> {
     ]
 }
 
-/// What the table says of a group of flows.
+/// Returns the table's cells of a group of flows.
 fn group(group: &Group<'_, '_>) -> Vec<String> {
     let flows = group.lanes.iter().map(|lane| lane.summary);
     let over = |value: fn(&FlowSummary) -> Option<f64>, share| {
@@ -81,7 +84,7 @@ fn group(group: &Group<'_, '_>) -> Vec<String> {
         let mut counts = flows.clone().map(count);
         counts.try_fold(0, |sum: u64, next| Some(sum.saturating_add(next?)))
     };
-    // Over the same time, whatever the lives of the flows.
+    // All groups have the same time span, whatever the lives of the flows.
     let together = group.lanes.first().map(|first| {
         let (record, of) = (first.record, first.summary.group);
         record.together(|flow| flow.group == of)
@@ -105,20 +108,20 @@ fn group(group: &Group<'_, '_>) -> Vec<String> {
     ]
 }
 
-/// What limited a flow for the longest time, and for what share of it.
+/// Returns the limit that held a flow longest, and its share of the time.
 fn limit(shares: LimitShares) -> String {
     let (what, share) = shares.largest();
     format!("{what} {:.0} %", share * 100.0)
 }
 
-/// Whether the lane has a transfer that had not arrived when the run ended.
+/// True if the lane has a transfer that was incomplete at the end of the run.
 fn is_cut_off(lane: &Lane<'_>) -> bool {
     let groups = &lane.record.scenario.flows;
     let group = lane.summary.group.and_then(|group| groups.get(group));
     group.is_some_and(|group| group.bytes.is_some()) && lane.summary.completed_s.is_none()
 }
 
-/// Completion times by controller and size; none if there is no more to them than the flows' own times.
+/// Returns completion times by controller and size; `None` if the flows' own times show the same.
 pub(super) fn completions(records: &[Record]) -> Option<Table> {
     let is_news = |record: &&Record| {
         let counts = record.summary.completions.iter();
@@ -160,8 +163,8 @@ fn class(class: &Completions) -> Vec<String> {
     ]
 }
 
-/// What is to be said below the tables: what a `>` and quantiles mean, how evenly flows shared a path, and whether the
-/// machine kept up.
+/// Returns the notes below the tables: the meaning of `>` and of quantiles, the fairness of the flows on a path, and
+/// the lateness of the machine.
 pub(super) fn notes(records: &[Record], lanes: &[Lane<'_>]) -> Vec<String> {
     let mut notes = Vec::new();
     let cut_off = lanes.iter().filter(|lane| is_cut_off(lane)).count();
@@ -169,7 +172,7 @@ pub(super) fn notes(records: &[Record], lanes: &[Lane<'_>]) -> Vec<String> {
         (0, false) => {}
         (_, false) => notes.push("> cut off by then, and not complete".to_string()),
         (_, true) => {
-            let more = groups(lanes).len().saturating_sub(MOST_GROUPS);
+            let more = groups(lanes).len().saturating_sub(MAX_GROUP_LINES);
             if more > 0 {
                 let more = count(more as u64, "more row");
                 notes.push(format!("… and {more}; --json has all flows"));
@@ -204,7 +207,7 @@ pub(super) fn notes(records: &[Record], lanes: &[Lane<'_>]) -> Vec<String> {
     notes
 }
 
-/// Warnings about runs that are not to be trusted.
+/// Returns warnings about runs that are not to be trusted.
 pub(super) fn warnings(records: &[Record], lanes: &[Lane<'_>]) -> Vec<String> {
     let warning = |record: &Record| {
         let warning = record.summary.validity.warning()?;
@@ -215,7 +218,7 @@ pub(super) fn warnings(records: &[Record], lanes: &[Lane<'_>]) -> Vec<String> {
     records.iter().filter_map(warning).collect()
 }
 
-/// A note about one of the records. It begins with the record's name if there are several records.
+/// Returns a note about one of the records, after the record's name if there are several.
 fn named(text: String, record: &Record, records: &[Record], lanes: &[Lane<'_>]) -> String {
     match lanes.iter().find(|lane| ptr::eq(lane.record, record)) {
         Some(lane) if records.len() > 1 => format!("{}: {text}", lane.name),
@@ -223,7 +226,7 @@ fn named(text: String, record: &Record, records: &[Record], lanes: &[Lane<'_>]) 
     }
 }
 
-/// How evenly the flows of a record shared its path.
+/// Describes how evenly the flows of a record shared its path.
 fn sharing(record: &Record) -> Vec<String> {
     if record.flows.len() < 2 {
         return Vec::new();
@@ -238,7 +241,7 @@ fn sharing(record: &Record) -> Vec<String> {
     };
     let mut sums = vec![format!("all flows over the same time: {}", told(all))];
     if end_apart(record) {
-        // Over the whole time, equal transfers have equal shares by definition, whatever they did to each other.
+        // Over the whole time, equal transfers have equal shares by definition, whatever happened between them.
         sums = while_all_live(record);
     } else if record.summary.controllers.len() > 1 {
         sums.extend(record.summary.controllers.iter().map(|one| {
@@ -264,14 +267,14 @@ fn sharing(record: &Record) -> Vec<String> {
     sums.into_iter().chain(even).collect()
 }
 
-/// Whether some transfers of a record were complete before others ended.
+/// True if some transfers of a record were complete before others ended.
 fn end_apart(record: &Record) -> bool {
     let ends = || record.flows.iter().map(|flow| flow.completed);
     let first = ends().flatten().min();
     first.is_some_and(|first| ends().any(|end| end.is_none_or(|end| end > first)))
 }
 
-/// What the flows of each controller delivered while all flows lived; nothing if there is no such time.
+/// Describes the deliveries of each controller's flows while all flows lived. Empty if there is no such time.
 fn while_all_live(record: &Record) -> Vec<String> {
     let Some(lived) = record.while_all_live() else {
         return Vec::new();
@@ -299,7 +302,7 @@ fn while_all_live(record: &Record) -> Vec<String> {
     lines
 }
 
-/// What a link took from the flows for another reason than that its queue was full or that it loses packets.
+/// Describes the packets that a link discarded for other reasons than a full queue or random loss.
 fn discarded(path: &PathSummary) -> impl Iterator<Item = String> {
     let told = |packets: Option<u64>, why: &str| {
         let packets = packets.filter(|packets| *packets > 0)?;
@@ -310,7 +313,7 @@ fn discarded(path: &PathSummary) -> impl Iterator<Item = String> {
     too_big.into_iter().chain(corrupted)
 }
 
-/// Whether the machine was too slow to be the path.
+/// Describes the machine's lateness, if it was too slow to emulate the path.
 fn lateness(path: &PathSummary) -> Option<String> {
     let mut said = Vec::new();
     if let Some(late) = path.late_packets.filter(|late| *late > 0) {
@@ -328,16 +331,16 @@ fn lateness(path: &PathSummary) -> Option<String> {
     (!said.is_empty()).then(|| said.join("; "))
 }
 
-/// Columns that a narrow terminal leaves out, the first one first.
+/// The columns that a narrow terminal omits, the first one first.
 const SPARE_OF_FLOWS: [&str; 6] = ["RTT min", "RTT p95", "resent", LIMIT, "slow 5 %", "time"];
 const SPARE_OF_CLASSES: [&str; 4] = ["mean", "p99", "max", "p95"];
 
-/// One row a flow: time, goodput and share of what the path allows, RTT, and what had to be sent again. If there are
-/// more than twenty flows, one row a group of them, with quantiles over its flows. All columns, or those that fit a
-/// terminal of `width` columns.
+/// Returns one row per flow: time, goodput and its share of what the path allows, RTT, and retransmissions. If there
+/// are more than twenty flows, one row per group of them, with quantiles over its flows. It has all columns, or those
+/// that fit a terminal of `width` columns.
 ///
-/// Below it, if need be: completion times by size, and lines on transfers that were cut off, on flows over the same time,
-/// on how evenly they shared a path, and on a machine that was too slow. Ends with a newline.
+/// Below it, if they apply: completion times by size, and lines on incomplete transfers, on flows over the same time,
+/// on their fairness, and on a machine that was too slow. The text ends with a newline.
 pub fn table(records: &[Record], width: Option<usize>) -> String {
     let lanes = lanes(records);
     let completions = completions(records).map(|classes| classes.sparing(&SPARE_OF_CLASSES));

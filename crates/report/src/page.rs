@@ -1,4 +1,4 @@
-//! Pages that hold everything they need: they can be mailed, archived and opened without a network.
+//! Self-contained pages: they can be mailed, archived and opened without a network.
 
 use std::fmt::Display;
 use std::time::SystemTime;
@@ -12,13 +12,13 @@ const SCRIPT: &str = include_str!("../assets/page.js");
 const UPLOT_STYLE: &str = include_str!("../assets/uplot/uPlot.min.css");
 const UPLOT_SCRIPT: &str = include_str!("../assets/uplot/uPlot.iife.min.js");
 
-/// Every page has this in its head, and nothing that people write by hand has.
+/// A mark in the head of every page, which no page by hand has.
 pub const MARK: &str = "<meta name=\"generator\" content=\"fullpipe";
 
-/// The palette comes again with these strokes when all its colours have been used.
+/// The strokes of the palette: its colours repeat with the next stroke.
 const STROKES: [&str; 3] = ["solid", "dashed", "dotted"];
 
-/// The style of what shows the colour and the strokes of this place of the palette.
+/// The style of an element with the colour and the stroke of this place of the palette.
 pub fn swatch(place: usize) -> String {
     let colours = draw::palette().len();
     let stroke = STROKES[place / colours % STROKES.len()];
@@ -28,15 +28,15 @@ pub fn swatch(place: usize) -> String {
     )
 }
 
-/// The script of a page that draws nothing itself: readers can choose its theme.
+/// The script of a page without charts: readers can choose its theme.
 pub const PLAIN: &str = "paintWith(() => {});";
 
-/// Where a report comes from.
+/// The origin of a report.
 #[derive(Debug, Clone)]
 pub struct Origin {
-    /// The command that makes it again.
+    /// The command that reproduces it.
     pub command: String,
-    /// When it was made.
+    /// The time at which it was made.
     pub generated: SystemTime,
 }
 
@@ -46,32 +46,32 @@ impl Origin {
     }
 }
 
-/// What one kind of page has of its own.
+/// The specific parts of a kind of page.
 #[derive(Template)]
 #[template(path = "page.html")]
 pub struct Page<'p, B: Display, D: Serialize> {
-    /// What it is about, as text: a name, and a line.
+    /// Its title, as text: a name, and a line.
     pub title: &'p str,
     /// The line below the name.
     pub about: &'p str,
-    /// What is between header and footer: a template that writes HTML.
+    /// The contents between header and footer: a template that writes HTML.
     pub body: B,
-    /// How it was made, as text: `engine sim`, `seed 1`.
+    /// The facts of its making, as text: `engine sim`, `seed 1`.
     pub facts: &'p [String],
-    /// What it was made from, as text: its name, and all of it.
+    /// Its source, as text: the name, and the whole text.
     pub source: Option<(&'p str, &'p str)>,
-    /// CSS of its own.
+    /// Additional CSS.
     pub style: &'p str,
-    /// JavaScript of its own.
+    /// Additional JavaScript.
     pub script: &'p str,
-    /// What its script draws.
+    /// The data of its script.
     pub data: &'p D,
-    /// Where it comes from.
+    /// Its origin.
     pub origin: &'p Origin,
 }
 
 impl<B: Display, D: Serialize> Page<'_, B, D> {
-    /// The page as HTML.
+    /// Returns the page as HTML.
     pub fn html(&self) -> String {
         self.render().expect("plain data, written to memory")
     }

@@ -1,4 +1,4 @@
-//! A directory of our own files that is there as a whole or not at all, and takes the place of nothing but an older one.
+//! Directories of our own files that are written as a whole or not at all, and replace only older ones.
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -12,30 +12,30 @@ use files::{CommitError, NewDirectory, WriteError as FileError, parent};
 use tables::Column;
 use tables::parquet::{self, WriteError};
 
-/// How far into a file its mark is looked for.
+/// The bytes of a file's head in which its mark is searched for.
 const HEAD_BYTES: u64 = 4096;
 
-/// The page that every such directory has.
+/// The page of every such directory.
 pub const REPORT: &str = "report.html";
 
-/// Why a directory was not written.
+/// An error of writing a directory.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DirectoryError {
-    /// There is something else at this place.
+    /// There is something else at this path.
     #[error("{} {reason}; give another name", .path.display())]
     Taken {
-        /// The place.
+        /// The path.
         path: PathBuf,
-        /// What is there.
+        /// A description of it.
         reason: String,
     },
     /// The system refuses.
     #[error("cannot write {}: {source}", .path.display())]
     System {
-        /// The place.
+        /// The path.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
     /// It was written, but an older one could not be removed.
@@ -44,15 +44,15 @@ pub enum DirectoryError {
     /// A table could not be written.
     #[error("cannot write {}: {source}", .path.display())]
     Table {
-        /// The table.
+        /// The table's path.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         source: WriteError,
     },
-    /// Whoever wanted it does not want it any more.
+    /// The caller has cancelled it.
     #[error("writing {} was cancelled", .path.display())]
     Cancelled {
-        /// The place.
+        /// The path.
         path: PathBuf,
     },
 }
@@ -73,12 +73,12 @@ impl From<CommitError> for DirectoryError {
     }
 }
 
-/// Checks that [`write()`] may write to `directory`: it does not exist yet, is empty, or holds files that `is_ours` and
-/// nothing else; and a directory can be made beside it.
+/// Checks that [`write()`] can write to `directory`: it does not exist yet, is empty, or holds only files that satisfy
+/// `is_ours`; and a directory can be made beside it.
 ///
 /// # Errors
 ///
-/// There is something else, or no directory to create it in, or the system refuses.
+/// There is something else, there is no directory to create it in, or the system refuses.
 pub fn check(directory: &Path, is_ours: impl Fn(&OsStr) -> bool) -> Result<(), DirectoryError> {
     let taken = |reason: String| {
         Err(DirectoryError::Taken {
@@ -90,7 +90,7 @@ pub fn check(directory: &Path, is_ours: impl Fn(&OsStr) -> bool) -> Result<(), D
         path: directory.to_owned(),
         source,
     };
-    // It takes the place of what is there, and a directory that somebody stands in has no name to be replaced by.
+    // It replaces the existing directory. A process's working directory (`.`) has no name to replace.
     if directory.file_name().is_none() {
         return taken("is not a name of a directory of its own".to_string());
     }
@@ -128,7 +128,7 @@ pub fn check(directory: &Path, is_ours: impl Fn(&OsStr) -> bool) -> Result<(), D
     }
 }
 
-/// [`tidy`](files::tidy) and [`check`], before the work whose results are to be written.
+/// Does [`tidy`](files::tidy) and [`check`], before the work whose results are to be written.
 pub fn prepare(directory: &Path, is_ours: impl Fn(&OsStr) -> bool) -> Result<(), DirectoryError> {
     if let Some(name) = directory.file_name() {
         files::tidy(parent(directory), Some(name), &is_ours);
@@ -136,12 +136,12 @@ pub fn prepare(directory: &Path, is_ours: impl Fn(&OsStr) -> bool) -> Result<(),
     check(directory, is_ours)
 }
 
-/// Writes a directory; an older one of ours is replaced. All of it, or nothing: `files` writes into a directory beside it,
-/// which gets its name when it is whole.
+/// Writes a directory, and replaces an older one of ours. It writes everything or nothing: `files` writes into a
+/// directory beside it, which gets its name when it is complete.
 ///
 /// # Errors
 ///
-/// See [`check`]; or the system refuses, and then nothing has changed.
+/// See [`check`]; or the system refuses, and nothing has changed.
 pub fn write(
     directory: &Path,
     is_ours: impl Fn(&OsStr) -> bool,
@@ -159,7 +159,7 @@ pub fn write_text(directory: &Path, name: &str, text: &str) -> Result<(), Direct
     fs::write(&path, text).map_err(|source| DirectoryError::System { path, source })
 }
 
-/// Writes a value as JSON into a file of the directory, in a form for people to read too, and without having all of it in memory.
+/// Writes a value as JSON into a file of the directory, in lines for people, and without all of it in memory.
 pub fn write_json(
     directory: &Path,
     name: &str,
@@ -194,7 +194,7 @@ pub fn write_table<R>(
         .map_err(|source| DirectoryError::Table { path, source })
 }
 
-/// Whether the file has this mark in its head, as only those that Fullpipe has written have it.
+/// True if the file has this mark in its head, as only those do that Fullpipe has written.
 ///
 /// # Errors
 ///

@@ -1,19 +1,20 @@
-//! Which colour a controller has in every picture, plot and table.
+//! The colours of controllers in every picture, plot and table.
 
 use std::collections::HashSet;
 
 use congestion::ControllerKind;
 
-/// Before the name of a controller of the kernel, and before that of one of ours that was loaded into it.
+/// The prefixes of the kernel's controllers, and of ours that were loaded into it.
 const OF_KERNEL: &str = "kernel:";
 const OURS_IN_KERNEL: &str = "fullpipe_";
 
-/// The palette comes again with dashes, and once more with dots.
+/// The number of strokes: the palette repeats with dashes, and then with dots.
 const STROKES: usize = 3;
 
-/// The place in the palette of each lane of these controllers. A controller has the place that it has in the list of all,
-/// wherever it is shown; so has the same algorithm in the kernel, if that is not shown beside it. A second lane of a
-/// controller has a place that is no controller's; so has a controller that is not in the list, by its name.
+/// Returns the place in the palette of each lane of these controllers. A controller has its place in the list of
+/// controllers wherever it is shown. So has the same algorithm in the kernel, if the controller is not shown beside it.
+/// A second lane of a controller has a place that is no controller's. So has a controller outside the list, by its
+/// name.
 pub fn places(controllers: &[&str]) -> Vec<usize> {
     let mut taken = HashSet::new();
     let mut places = vec![None; controllers.len()];
@@ -39,7 +40,7 @@ pub fn places(controllers: &[&str]) -> Vec<usize> {
     lanes.collect()
 }
 
-/// The places whose colours are no controller's.
+/// The places without a controller.
 fn free() -> Vec<usize> {
     let colours = draw::palette().len();
     let all = 0..STROKES * colours;
@@ -52,7 +53,7 @@ fn listed(name: &str) -> Option<usize> {
     kinds.position(|kind| kind.name() == name)
 }
 
-/// The place of the controller of the list that is the same algorithm as this one of the kernel.
+/// The place of the listed controller with the same algorithm as this one of the kernel.
 fn of_kernel(name: &str) -> Option<usize> {
     let name = name.strip_prefix(OF_KERNEL).unwrap_or(name);
     let name = name.strip_prefix(OURS_IN_KERNEL).unwrap_or(name);
@@ -61,7 +62,7 @@ fn of_kernel(name: &str) -> Option<usize> {
     by_kernel.or_else(|| listed(name))
 }
 
-/// A number that the name always has (FNV-1a).
+/// Returns a hash that only depends on the name (FNV-1a).
 fn sum(name: &str) -> usize {
     let hash = name.bytes().fold(0x811c_9dc5_u32, |hash, byte| {
         (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)
@@ -73,7 +74,7 @@ fn sum(name: &str) -> usize {
 mod tests {
     use super::*;
 
-    /// The colour of a place, whatever its strokes.
+    /// The colour of a place, whatever its stroke.
     fn colour(place: usize) -> usize {
         place % draw::palette().len()
     }
@@ -84,7 +85,7 @@ mod tests {
         let own: Vec<usize> = (0..all.len()).collect();
         assert_eq!(places(&all), own);
         assert_eq!(places(&["cubic", "bbr1"]), [1, 0]);
-        // A study of the kernel's controllers, and one of ours in the kernel.
+        // The lanes are a study of the kernel's controllers, and one of ours in the kernel.
         assert_eq!(places(&["cubic", "bbr"]), [1, 0]);
         assert_eq!(
             places(&["kernel:bbr", "kernel:fullpipe_bbr3", "fullpipe_bbr1"])[..2],
@@ -95,14 +96,14 @@ mod tests {
     #[test]
     fn what_has_no_place_takes_none_of_the_others() {
         let own = ControllerKind::ALL.len();
-        // The first lane of a controller has its colour, whichever lane of the same algorithm comes before it.
+        // The first lane of a controller has its colour, whatever lane of the same algorithm comes before it.
         let lanes = places(&["kernel:bbr", "bbr1", "bbr1"]);
         assert_eq!(lanes[1], 0);
         assert!(
             colour(lanes[0]) >= own && colour(lanes[2]) >= own,
             "{lanes:?}"
         );
-        // Another set of neighbours changes nothing for one that is not in the list.
+        // Other neighbours do not change a controller outside the list.
         let alone = places(&["kernel:vegas"]);
         assert_eq!(places(&["cubic", "kernel:vegas", "reno"])[1], alone[0]);
         assert!(colour(alone[0]) >= own);

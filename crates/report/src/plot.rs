@@ -1,4 +1,4 @@
-//! What the page draws: the lanes' samples as columns of numbers, in the units of the axes.
+//! The data of the page's plots: the lanes' samples as columns of numbers, in the units of the axes.
 
 use serde::Serialize;
 use units::Duration;
@@ -12,28 +12,29 @@ use super::points::{
 
 use record::{FlowSample, Record, Throughput};
 
-/// Points a curve at most, and of all lanes together: more than a screen has pixels, few enough for a page that opens
-/// at once.
-const CURVE_POINTS: u64 = 4_000;
-const ALL_POINTS: u64 = 40_000;
+/// The maximum points of a curve, and of all lanes together: more than a screen has pixels, few enough for a page that
+/// opens at once.
+const MAX_CURVE_POINTS: u64 = 4_000;
+const MAX_POINTS: u64 = 40_000;
 
-/// More lanes than these are a crowd: coloured by controller, without their states, and with totals by controller.
-const CROWD: usize = 12;
-/// Of a crowd, so many lanes are drawn at most, at so many common times.
-const DRAWN: usize = 100;
-const GRID: u64 = 400;
+/// The maximum number of lanes that are drawn in full. More are a crowd: coloured by controller, without their states,
+/// and with totals by controller.
+const MAX_FULL_LANES: usize = 12;
+/// The maximum number of lanes that are drawn of a crowd, and of their common times.
+const MAX_DRAWN_LANES: usize = 100;
+const CROWD_TIMES: u64 = 400;
 
-/// Everything the page's script gets.
+/// The data of the page's script.
 #[derive(Serialize)]
 pub(super) struct Plots {
-    /// Where the time axis ends, in seconds.
+    /// The end of the time axis, in seconds.
     end: f64,
     is_crowd: bool,
     legend: Vec<Entry>,
     /// The colours of the table's rows.
     #[serde(skip)]
     pub rows: Vec<usize>,
-    /// Of a crowd: what the flows of each controller delivered together.
+    /// The deliveries of each controller's flows together, of a crowd.
     totals: Vec<TotalPlot>,
     paths: Vec<PathPlot>,
     lanes: Vec<LanePlot>,
@@ -41,14 +42,14 @@ pub(super) struct Plots {
     all_lanes: usize,
 }
 
-/// What has which colour.
+/// An entry of the legend.
 #[derive(Serialize)]
 struct Entry {
     name: String,
     color: usize,
 }
 
-/// What the flows of a controller delivered together.
+/// The deliveries of a controller's flows together.
 #[derive(Serialize)]
 struct TotalPlot {
     name: String,
@@ -68,14 +69,14 @@ struct PathPlot {
     rtprop: Vec<Step>,
     /// Rate × RTprop in kilobytes.
     bdp: Vec<Step>,
-    /// One for each of its bottlenecks of which something is known.
+    /// One for each of its bottlenecks with samples.
     queues: Vec<QueuePlot>,
 }
 
 /// A queue over time.
 #[derive(Serialize)]
 struct QueuePlot {
-    /// Which bottleneck, if there are several.
+    /// The index of the bottleneck, if there are several.
     hop: Option<usize>,
     /// Times in seconds.
     t: Vec<f64>,
@@ -89,11 +90,11 @@ struct LanePlot {
     name: String,
     controller: String,
     color: usize,
-    /// Its place in `paths`.
+    /// Its index in `paths`.
     path: usize,
     /// Seconds.
     t: Vec<f64>,
-    /// The places of the times at which there is nothing to see: curves are interrupted there.
+    /// The indices of the times at which curves are interrupted by a pause.
     pauses: Vec<usize>,
     /// Delivery rate in Mbit/s.
     rate: Vec<Option<f64>>,
@@ -112,7 +113,7 @@ struct LanePlot {
     states: Vec<Stay>,
 }
 
-/// A stay in one state.
+/// A period in one state.
 #[derive(Serialize)]
 struct Stay {
     state: &'static str,
@@ -128,8 +129,8 @@ impl Plots {
     pub fn new(records: &[Record], lanes: &[Lane<'_>]) -> Plots {
         let ends = records.iter().map(|record| record.summary.duration_s);
         let end = ends.fold(0.0, f64::max);
-        let points = (ALL_POINTS / lanes.len().max(1) as u64).clamp(GRID, CURVE_POINTS);
-        let is_crowd = lanes.len() > CROWD;
+        let points = (MAX_POINTS / lanes.len().max(1) as u64).clamp(CROWD_TIMES, MAX_CURVE_POINTS);
+        let is_crowd = lanes.len() > MAX_FULL_LANES;
         let crowds = if is_crowd { crowds(lanes) } else { Vec::new() };
         let of_crowd = |lane: &Lane<'_>| {
             let mut crowds = crowds.iter();
@@ -159,7 +160,7 @@ impl Plots {
             entries.collect()
         };
         let drawn = lanes.iter().zip(colors);
-        let drawn = drawn.step_by(lanes.len().div_ceil(DRAWN).max(1));
+        let drawn = drawn.step_by(lanes.len().div_ceil(MAX_DRAWN_LANES).max(1));
         let draw = |(each, color)| {
             if is_crowd {
                 in_crowd(each, color, end)
@@ -179,19 +180,19 @@ impl Plots {
         }
     }
 
-    /// What is to be said if not all lanes are drawn.
+    /// A sentence on the lanes that are not drawn, if there are any.
     pub fn omission(&self) -> Option<String> {
         (self.lanes.len() < self.all_lanes).then(|| {
             format!(
                 "Of {} flows, every {}th is drawn; the sums are of all.",
                 self.all_lanes,
-                self.all_lanes.div_ceil(DRAWN)
+                self.all_lanes.div_ceil(MAX_DRAWN_LANES)
             )
         })
     }
 }
 
-/// The lanes of a controller, where they are many.
+/// The lanes of a controller, if they are many.
 struct Crowd<'l, 'r> {
     name: &'l str,
     color: usize,
@@ -219,7 +220,7 @@ fn crowds<'l, 'r>(lanes: &'l [Lane<'r>]) -> Vec<Crowd<'l, 'r>> {
 }
 
 impl Crowd<'_, '_> {
-    /// What these lanes delivered together, over whole intervals.
+    /// Returns the deliveries of these lanes together, over whole intervals.
     fn total(&self, end: f64) -> TotalPlot {
         let throughputs = || self.lanes.iter().map(|lane| &lane.flow.throughput);
         let interval = throughputs()
@@ -307,12 +308,12 @@ fn lane(lane: &Lane<'_>, color: usize, points: u64) -> LanePlot {
     }
 }
 
-/// A lane of many: at each of the common times what its latest sample says, as long as it lives.
+/// Returns a lane of a crowd: at each of the common times, the values of its latest sample, during its life.
 fn in_crowd(lane: &Lane<'_>, color: usize, end: f64) -> LanePlot {
     let samples = &lane.flow.samples;
     let span = samples.last().map_or(Duration::ZERO, |sample| sample.at);
     let last = span.as_secs_f64();
-    let times = (0..=GRID).map(|index| end * index as f64 / GRID as f64);
+    let times = (0..=CROWD_TIMES).map(|index| end * index as f64 / CROWD_TIMES as f64);
     let times: Vec<f64> = times.map(|at| (at * 1e4).round() / 1e4).collect();
     let seen = times.iter().map(|at| {
         let after = samples.partition_point(|sample| sample.at.as_secs_f64() <= *at);
@@ -357,7 +358,7 @@ fn columns(
     }
 }
 
-/// A column that is empty where no sample has a value.
+/// Returns a column that is empty if no sample has a value.
 fn bound(
     samples: &[Option<&FlowSample>],
     value: impl Fn(&FlowSample) -> Option<f64>,
@@ -378,7 +379,7 @@ fn column(
     values.collect()
 }
 
-/// When the flow was in which state, from all samples: short stays count.
+/// Returns the periods of the flow's states, from all samples, so that short ones count.
 fn stays(samples: &[FlowSample]) -> Vec<Stay> {
     let mut stays: Vec<Stay> = Vec::new();
     for sample in samples {

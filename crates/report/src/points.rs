@@ -1,12 +1,12 @@
-//! Numbers for plots: no more of them than are seen, with no more digits.
+//! Numbers for plots, with no more values and digits than are visible.
 
 use units::{Bytes, Duration, Rate};
 
 use record::Point;
 use scenario::PathSpec;
 
-/// About `points` of the samples at most, evenly over time, the first and the last among them; and the highest of those
-/// between two of them if it is above both.
+/// Returns about `points` of the samples at most, evenly over time, with the first and the last; and the highest of
+/// those between two of them if it is above both.
 pub fn thin<P: Point>(samples: &[P], points: u64) -> Vec<&P> {
     let span = samples.last().map_or(Duration::ZERO, P::at);
     let step = span / points;
@@ -31,13 +31,13 @@ pub fn thin<P: Point>(samples: &[P], points: u64) -> Vec<&P> {
     picked
 }
 
-/// A pause that is shorter than this share of what is shown is not seen.
-const SEEN: u64 = 200;
+/// A pause is visible if it is at least the span divided by this.
+const VISIBLE_PARTS: u64 = 200;
 
-/// Whether nothing was heard for so long that a line across this pause would show what was not there: for more than two
-/// round trips, of which one is enough for an answer, and for a part of the whole span that is seen.
+/// True if a line across this pause would suggest data that were not there: if nothing arrived for more than two round
+/// trips, of which one is needed for an answer, and the pause is a visible part of the span.
 pub fn is_pause(pause: Duration, rtt: Option<Duration>, span: Duration) -> bool {
-    pause > span / SEEN && pause > rtt.unwrap_or(Duration::ZERO) * 2
+    pause > span / VISIBLE_PARTS && pause > rtt.unwrap_or(Duration::ZERO) * 2
 }
 
 /// A time in seconds, and the value from then on.
@@ -55,7 +55,7 @@ pub fn rtprops(path: &PathSpec) -> Vec<Step> {
     steps(path, |at| Some(rtts.at(at).as_millis_f64()))
 }
 
-/// What of the path has which value from when on: one step, and one more for each change of it.
+/// Returns the values of a path's setting over time: one step, and one more for each change of it.
 pub(super) fn steps(spec: &PathSpec, value: impl Fn(Duration) -> Option<f64>) -> Vec<Step> {
     let mut times: Vec<Duration> = spec.data.changes.iter().map(|change| change.at).collect();
     times.push(Duration::ZERO);
@@ -83,7 +83,7 @@ pub(super) fn kilobytes(bytes: Bytes) -> f64 {
     round(bytes.get() as f64 / 1e3)
 }
 
-/// Three decimals.
+/// Rounds to three decimals.
 pub fn round(value: f64) -> f64 {
     (value * 1e3).round() / 1e3
 }

@@ -1,31 +1,30 @@
-//! A flow as qlog, for qvis and other tools of QUIC's people.
+//! A flow as qlog, for qvis and other QUIC tools.
 //!
-//! The format is qlog 0.3 (draft-ietf-quic-qlog-main-schema-03 and draft-ietf-quic-qlog-quic-events-03), since that is
-//! what qvis reads; later drafts renamed its header and events. Serialized as JSON text sequences (main schema, "qlog
-//! to JSON Text Sequences mapping"); the file's name should end with `.sqlog`.
+//! The format is qlog 0.3 (draft-ietf-quic-qlog-main-schema-03 and draft-ietf-quic-qlog-quic-events-03), which qvis
+//! reads; later drafts renamed its header and events. The serialization is JSON text sequences (main schema, "qlog to
+//! JSON Text Sequences mapping"), and the file's name should end with `.sqlog`.
 //!
-//! What is in it, of quic-events, for each sample of the flow:
+//! Its quic-events for each sample of the flow:
 //!
 //! - `recovery:metrics_updated` ("metrics_updated"): `latest_rtt`, `smoothed_rtt`, `min_rtt`, `congestion_window`,
-//!   `bytes_in_flight`, `ssthresh`, `pacing_rate`; and, as fields of our own, which the draft allows, `delivery_rate`,
-//!   `btl_bw`, `rt_prop`, `short_term_bw`, `short_term_inflight`, `long_term_inflight`, `delivered_bytes`, `lost_bytes`,
-//!   `below_tcp_bytes`. What a sample does not know is left out.
-//!   `min_rtt` is the smallest RTT of the samples so far, which are thinned in long runs, and so may be a little above
-//!   the flow's.
+//!   `bytes_in_flight`, `ssthresh`, `pacing_rate`; and, as additional fields, which the draft allows, `delivery_rate`,
+//!   `btl_bw`, `rt_prop`, `short_term_bw`, `short_term_inflight`, `long_term_inflight`, `delivered_bytes`,
+//!   `lost_bytes`, `below_tcp_bytes`. Unknown values are omitted. `min_rtt` is the minimum RTT of the samples so far.
+//!   In long runs these are thinned, so it may be a little above the flow's.
 //! - `recovery:congestion_state_updated` ("congestion_state_updated") when the state has changed.
-//! - `transport:packet_sent` ("packet_sent"): all that was sent since the sample before, as if it were one packet; its
-//!   `raw.length` is what the flow delivered, lost and has in flight more than then. A record keeps no packets, and
-//!   qvis takes its axes from them. `is_aggregate` marks them.
+//! - `transport:packet_sent` ("packet_sent"): everything sent since the sample before, as if it were one packet. Its
+//!   `raw.length` is the increase of the bytes delivered, lost and in flight. A record keeps no packets, and qvis takes
+//!   its axes from them. `is_aggregate` marks them.
 //!
-//! The header has the run's `validity`, a field of our own.
+//! The header has the run's `validity`, an additional field.
 //!
-//! Losses are no `packet_lost` events, since those are of single packets.
+//! Losses are not `packet_lost` events, since those are of single packets.
 
 use serde_json::{Map, Value, json};
 
 use record::{FlowRecord, FlowSample, Record};
 
-/// RFC 7464, "JSON Text Sequence Format": what begins each text.
+/// The character before each text (RFC 7464, "JSON Text Sequence Format").
 const RECORD_SEPARATOR: char = '\u{1e}';
 
 /// The flow with this id, as qlog; `None` if the record has none.
@@ -42,7 +41,7 @@ pub fn qlog(record: &Record, flow: usize) -> Option<String> {
     let mut sent = 0;
     let mut min_rtt: Option<f64> = None;
     for (number, sample) in flow.samples.iter().enumerate() {
-        // Milliseconds since the start of the run.
+        // The time is in milliseconds since the start of the run.
         let time = sample.at.as_millis_f64();
         let rtt = sample.rtt.map(|rtt| rtt.as_millis_f64());
         min_rtt = match (min_rtt, rtt) {
@@ -138,7 +137,7 @@ fn metrics(sample: &FlowSample, min_rtt: Option<f64>) -> Value {
     ])
 }
 
-/// An object of the fields that are known.
+/// Returns an object of the known fields.
 fn with<const N: usize>(fields: [(&str, Option<Value>); N]) -> Value {
     let known = fields
         .into_iter()

@@ -1,31 +1,31 @@
-//! A section of a document that people write around it.
+//! Generated sections of documents that are otherwise written by hand.
 
-/// What a section stands between, each on a line of its own: `<!-- NAME: begin -->` and `<!-- NAME: end -->`.
+/// The name of a section. Its marks are lines: `<!-- NAME: begin -->` and `<!-- NAME: end -->`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Marks(pub &'static str);
 
-/// A document has no place for the section.
+/// A document has no marks of the section.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("has no lines `{0}` and, below it, `{1}`, or has them twice")]
 pub struct NoMarks(String, String);
 
 impl Marks {
-    /// The document with the section in place of what is between the marks.
+    /// Returns the document with the section in place of the text between the marks.
     ///
     /// # Errors
     ///
-    /// It has none.
+    /// The document has no marks.
     pub fn replace(self, document: &str, section: &str) -> Result<String, NoMarks> {
         let [begin, end] = self.lines();
         let (before, _, after) = self.split(document)?;
         Ok(format!("{before}{begin}\n{section}{end}{after}"))
     }
 
-    /// The section: what is between the marks.
+    /// Returns the text between the marks.
     ///
     /// # Errors
     ///
-    /// The document has none.
+    /// The document has no marks.
     pub fn section(self, document: &str) -> Result<&str, NoMarks> {
         let (_, section, _) = self.split(document)?;
         Ok(section.strip_prefix('\n').unwrap_or(section))

@@ -6,42 +6,43 @@ use comfy_table::{
     self as comfy, CellAlignment, ColumnConstraint, ContentArrangement, Width, presets,
 };
 
-/// Between two columns.
-const GAP: usize = 2;
+/// The spaces between two columns.
+const COLUMN_GAP: usize = 2;
 
-/// Before the rows below lines of their own.
+/// The indentation of rows below their separate lines.
 const INDENT: &str = "  ";
 
-/// The least that a column of text is narrowed to.
-const NARROW: usize = 8;
+/// The minimum width of a column of text, in characters.
+const MIN_TEXT_WIDTH: usize = 8;
 
-/// A table, in the terminal as on a page, where it is a template.
+/// A table for the terminal and, as a template, for pages.
 #[derive(Debug, Template)]
 #[template(path = "table.html")]
 pub struct Table {
-    /// Its name on a page, for a script; it may have none.
+    /// Its name on a page, for scripts; it may be empty.
     pub id: &'static str,
-    /// The columns' headings. One of several lines is named by all of them.
+    /// The columns' headings, which may have several lines.
     pub headings: Vec<String>,
     /// The cells, row by row.
     pub rows: Vec<Vec<String>>,
-    /// The places of the columns that a terminal aligns to the left: text. The others are to the right: numbers.
+    /// The indices of the columns of text, which a terminal aligns to the left. The others are numbers, aligned to the
+    /// right.
     pub text: Vec<usize>,
-    /// On a page, the place in the palette of each row's first cell; there may be none.
+    /// The place in the palette of each row's first cell on a page; may be empty.
     pub swatches: Vec<usize>,
-    /// The places of the columns that go if there is no room for them, the first one first.
+    /// The indices of the columns that are omitted without room, the first one first.
     pub spare: Vec<usize>,
-    /// The places of the columns that have a line of their own above each row, if there is no room for them after so many spare
-    /// columns have gone. They are never broken.
+    /// The indices of the columns that get a separate line above each row without room, after this number of spare
+    /// columns is omitted. They are never broken.
     pub apart: (Vec<usize>, usize),
-    /// The places of the columns that a terminal does not show at all.
+    /// The indices of the columns that a terminal never shows.
     pub absent: Vec<usize>,
-    /// Where the columns are that a terminal leaves out: `--json has`.
+    /// The place where omitted columns can be found: `--json has`.
     pub elsewhere: &'static str,
 }
 
 impl Table {
-    /// A table whose first column is text, all of it shown.
+    /// Returns a table whose first column is text, and all of whose columns are shown.
     pub fn new(
         headings: impl IntoIterator<Item = impl Into<String>>,
         rows: impl IntoIterator<Item = Vec<String>>,
@@ -59,7 +60,7 @@ impl Table {
         }
     }
 
-    /// With the colour of what is in each row's first cell, as its place in the palette.
+    /// Sets the colour of each row's first cell, by its place in the palette.
     pub fn coloured(self, swatches: Vec<usize>) -> Table {
         Table { swatches, ..self }
     }
@@ -70,8 +71,8 @@ impl Table {
         rows.map(|(place, row)| (self.swatches.get(place).copied(), &row[..]))
     }
 
-    /// The cells of a row of a page, each with what tells it from others: a text is at the left, and a colour is before the
-    /// first one.
+    /// Returns the cells of a page's row, each with its attributes: texts are aligned to the left, and the first cell
+    /// has a colour.
     fn cells<'c>(
         &self,
         colour: Option<usize>,
@@ -89,14 +90,14 @@ impl Table {
         })
     }
 
-    /// Without the columns of these headings where there is no room for them, the first one first.
+    /// Sets the columns that are omitted without room by their headings, the first one first.
     pub fn sparing(mut self, headings: &[&str]) -> Table {
         let place = |name: &&str| self.headings.iter().position(|heading| heading == name);
         self.spare = headings.iter().filter_map(place).collect();
         self
     }
 
-    /// With the columns of these headings on a line of their own before the spare column `before` goes.
+    /// Sets the columns that get a separate line before the spare column `before` is omitted.
     pub fn apart(mut self, headings: &[&str], before: &str) -> Table {
         let place = |name: &str| self.headings.iter().position(|heading| heading == name);
         let first = place(before);
@@ -106,9 +107,9 @@ impl Table {
         self
     }
 
-    /// The lines, with everything for `None`, and else for a terminal of so many columns. If they are too long, headings are
-    /// stacked; then spare columns go until the rest fits, and a line names them; at last, texts are broken. Columns that stand
-    /// apart get a line of their own meanwhile. Ends with a newline.
+    /// Returns the table's lines: everything for `None`, or else for a terminal of `width` columns. If they are too
+    /// long, headings are stacked; then spare columns are omitted until the rest fits, and a line names them; finally,
+    /// texts are broken. Columns set by [`Table::apart()`] get a separate line in between. The text ends with a newline.
     pub fn lines(&self, width: Option<usize>) -> String {
         let room = width.unwrap_or(usize::MAX);
         let mut shown: Vec<usize> = (0..self.headings.len()).collect();
@@ -150,7 +151,7 @@ impl Table {
         text
     }
 
-    /// Drops spare columns, at most so many, until the others fit. Returns those that have gone.
+    /// Omits spare columns, at most so many, until the others fit. Returns the omitted ones.
     fn drop(
         &self,
         headings: &[String],
@@ -170,7 +171,7 @@ impl Table {
         dropped
     }
 
-    /// The columns that are shown, each row below a line of what stands apart, or several lines if it is too long for one.
+    /// Draws the shown columns, each row below one or several lines of its separate columns.
     fn drawn_apart(&self, headings: &[String], shown: &[usize], room: usize) -> String {
         let drawn = self.drawn(headings, shown, None);
         let lines: Vec<&str> = drawn.lines().collect();
@@ -199,7 +200,7 @@ impl Table {
         text
     }
 
-    /// All of it in Markdown. Ends with a newline.
+    /// Returns the whole table in Markdown, with a newline at the end.
     pub fn markdown(&self) -> String {
         let line = |cells: &[String]| {
             let cells = cells.iter().map(|cell| cell.replace('|', "\\|"));
@@ -210,14 +211,14 @@ impl Table {
         line(&self.headings) + &rule + &rows.collect::<String>()
     }
 
-    /// The widths of all columns, with texts narrowed until the columns that are shown fit; nothing if they fit anyway.
+    /// Returns the widths of all columns, with texts narrowed until the shown columns fit; `None` if they fit anyway.
     fn broken(&self, headings: &[String], shown: &[usize], room: usize) -> Option<Vec<usize>> {
         let excess = self.needed(headings, shown).checked_sub(room)?;
         let mut widths = self.widths(headings);
         for _ in 0..excess {
             let texts = shown.iter().filter(|column| self.text.contains(column));
             let widest = texts.max_by_key(|column| widths[**column])?;
-            if widths[*widest] <= NARROW {
+            if widths[*widest] <= MIN_TEXT_WIDTH {
                 break;
             }
             widths[*widest] -= 1;
@@ -225,7 +226,7 @@ impl Table {
         (excess > 0).then_some(widths)
     }
 
-    /// The columns that are shown; texts in these widths, if they are given.
+    /// Draws the shown columns, with texts of these widths, if they are given.
     fn drawn(&self, headings: &[String], shown: &[usize], widths: Option<&[usize]>) -> String {
         let pick = |row: &[String]| -> Vec<String> {
             let cells = shown.iter().map(|column| row.get(*column).cloned());
@@ -252,15 +253,15 @@ impl Table {
         table.trim_fmt() + "\n"
     }
 
-    /// The characters that these columns take.
+    /// The characters of these columns.
     fn needed(&self, headings: &[String], shown: &[usize]) -> usize {
         let widths = self.widths(headings);
         let columns = shown.iter().filter_map(|column| widths.get(*column));
-        let all: usize = columns.map(|width| width + GAP).sum();
-        all.saturating_sub(GAP)
+        let all: usize = columns.map(|width| width + COLUMN_GAP).sum();
+        all.saturating_sub(COLUMN_GAP)
     }
 
-    /// The characters that each column takes with these headings.
+    /// The characters of each column with these headings.
     fn widths(&self, headings: &[String]) -> Vec<usize> {
         let width = |(column, heading): (usize, &String)| {
             let rows = self.rows.iter().filter_map(|row| row.get(column));
@@ -271,8 +272,8 @@ impl Table {
     }
 }
 
-/// The heading in lines that are no longer than the cells below it, or than its longest word; the parts of a field are
-/// words too.
+/// Breaks the heading into lines no longer than its cells, or than its longest word. The parts of a field count as
+/// words.
 fn stacked(heading: &str, cells: usize) -> String {
     let words: Vec<&str> = heading.split_inclusive([' ', '\n', '.']).collect();
     let length = |word: &str| word.trim_end().chars().count();

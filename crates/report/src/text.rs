@@ -1,6 +1,6 @@
 //! Texts in lines for a terminal.
 
-/// A text in so many characters: an address or a name is told from others by its end.
+/// Shortens a text to `width` characters in the middle, since the ends of addresses and names distinguish them.
 pub fn without_middle(text: &str, width: usize) -> String {
     let length = text.chars().count();
     if length <= width || width < 4 {
@@ -12,7 +12,7 @@ pub fn without_middle(text: &str, width: usize) -> String {
     format!("{start}…{end}")
 }
 
-/// The text in lines of no more than `width` characters where its words allow that, each after `indent`.
+/// Wraps the text to lines of at most `width` characters, as far as its words allow it, each after `indent`.
 pub fn wrapped(text: &str, indent: &str, width: usize) -> String {
     let mut lines = String::new();
     let mut length = 0;
@@ -32,16 +32,20 @@ pub fn wrapped(text: &str, indent: &str, width: usize) -> String {
     lines + "\n"
 }
 
-/// Explanations are no wider than this, in characters.
-const PAGE: usize = 120;
+/// The maximum width of explanations, in characters.
+const MAX_LINE_CHARS: usize = 120;
 
-/// The text in lines for a terminal of so many columns, as in [`wrapped`]; for `None`, in lines that are not too long to be read.
+/// Wraps the text for a terminal of `width` columns, as [`wrapped`] does; for `None`, to lines of readable length.
 pub fn explained(text: &str, indent: &str, width: Option<usize>) -> String {
-    wrapped(text, indent, width.unwrap_or(PAGE).min(PAGE))
+    wrapped(
+        text,
+        indent,
+        width.unwrap_or(MAX_LINE_CHARS).min(MAX_LINE_CHARS),
+    )
 }
 
-/// Sentences, each from a line of its own on, which a terminal of so many columns breaks between words. For programs, which look
-/// for a line, each is one line. Ends with a newline.
+/// Returns sentences, each on a new line, which a terminal of `width` columns breaks between words. For programs, which
+/// search for a line, each is one line. The text ends with a newline.
 pub fn sentences(all: impl IntoIterator<Item = impl AsRef<str>>, width: Option<usize>) -> String {
     let told = all.into_iter().map(|one| {
         let one = one.as_ref();
@@ -54,7 +58,8 @@ pub fn sentences(all: impl IntoIterator<Item = impl AsRef<str>>, width: Option<u
     told.collect()
 }
 
-/// Tables below each other for a terminal of so many columns, and notes below them. Ends with a newline.
+/// Returns tables below each other for a terminal of `width` columns, and notes below them. The text ends with a
+/// newline.
 pub fn below(tables: &[String], notes: Vec<String>, width: Option<usize>) -> String {
     tables.join("\n") + &sentences(notes, width)
 }

@@ -1,11 +1,14 @@
-//! What it costs that connections of a server are steered: the set-up of a connection, a table of a million networks, and how many
-//! connections a second the machine and the process that looks after the policy keep up with; and, where nginx and wrk are
-//! installed, what it costs an HTTP server.
+//! The cost of steering a server's connections: the set-up of a connection, a table of a million networks, and the rate
+//! of connections that the machine and the policy's process sustain. With nginx and wrk, also an HTTP server's cost.
 //!
-//! `cargo bench -p fullpipe-rollout --features load --bench steer [-- [--document FILE] CONNECTIONS [NETWORKS]]`, as root. With
-//! `--document`, the tables go into that file, between its lines `<!-- steer-cost: begin -->` and `<!-- steer-cost: end -->`. Connections are over the loopback
-//! device of a network namespace of the benchmark's own, from addresses of different networks, without data, and end with a reset: both
-//! ends are this process, whose time is told; the kernel does not run such a program without a connection (`BPF_PROG_TEST_RUN`). While the program's own time is taken, `kernel.bpf_stats_enabled` is on.
+//! `cargo bench -p fullpipe-rollout --features load --bench steer [-- [--document FILE] CONNECTIONS [NETWORKS]]`, as
+//! root. With `--document`, the tables go into that file, between its lines `<!-- steer-cost: begin -->` and `<!--
+//! steer-cost: end -->`.
+//!
+//! Connections are over the loopback device of a network namespace of the benchmark's own. They come from addresses of
+//! different networks, have no data, and end with a reset. Both ends are this process, whose time is shown, because the
+//! kernel does not run such a program without a connection (`BPF_PROG_TEST_RUN`). While the program's own time is
+//! measured, `kernel.bpf_stats_enabled` is on.
 
 #[path = "../tests/study/group.rs"]
 #[expect(dead_code, reason = "tests make it anew, too")]
@@ -26,7 +29,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use experiment::policy::{MOST_NETWORKS, Policy};
+use experiment::policy::{MAX_NETWORKS, Policy};
 use experiment::{Key, Shares, Unit};
 use fleet::Systems;
 use kernel::{Attached, DrawnUnit, Steering, SteeringRule, mapped};
@@ -40,35 +43,35 @@ use rollout::steer::Steer;
 
 use group::Group;
 
-/// So often the arrangements take turns; one more before them warms up.
+/// The number of measured rounds, in which the arrangements take turns. One more before them warms up.
 const ROUNDS: usize = 7;
 
-/// For so long connections come as fast as they can.
-const CHURN: Duration = Duration::from_secs(10);
+/// The time for which connections come as fast as they can.
+const CHURN_TIME: Duration = Duration::from_secs(10);
 
-/// So often the policy is looked after meanwhile, as the command does.
-const STEP: Duration = Duration::from_millis(200);
+/// The interval between the policy's steps, as in the command.
+const STEP_INTERVAL: Duration = Duration::from_millis(200);
 
-/// Kinds of maps and programs, as the kernel numbers them (<uapi/linux/bpf.h>).
+/// The kernel's numbers of kinds of maps and programs (<uapi/linux/bpf.h>).
 const LPM_TRIE: u64 = 11;
 const SOCK_OPS: u64 = 13;
 
-/// Whether the kernel counts programs' time.
+/// The setting that makes the kernel count programs' time.
 const STATISTICS: &str = "/proc/sys/kernel/bpf_stats_enabled";
 
 /// The default controller of a network namespace.
 const DEFAULT: &str = "/proc/sys/net/ipv4/tcp_congestion_control";
 
-/// The place in a document.
+/// The marks of the tables in a document.
 const MARKS: Marks = Marks("steer-cost");
 
-/// What was measured of what: a row of a table.
+/// A row of a table: the measured thing and the value.
 type Row = (String, String);
 
 type Outcome<T> = Result<T, Box<dyn Error + Send + Sync>>;
 
 fn main() -> Outcome<()> {
-    // Run as a test, there is nothing to assert.
+    // As a test, it asserts nothing.
     if !std::env::args().any(|argument| argument == "--bench") {
         return Ok(());
     }
@@ -92,7 +95,7 @@ fn main() -> Outcome<()> {
         .skip_while(|argument| argument != "--document")
         .nth(1);
     if let Some(file) = &document {
-        // Before the work whose result it is to have.
+        // A document without the marks fails before the work.
         MARKS.section(&fs::read_to_string(file)?)?;
     }
     let made = made(connections, networks, document.as_deref())?;
@@ -147,13 +150,13 @@ fn main() -> Outcome<()> {
     Ok(())
 }
 
-/// The second table's head. A connection is set up and ended by this process, which has both ends.
+/// The second table's head. This process sets up and ends connections, and has both ends.
 const ARRANGEMENTS: &str = "\
 | arrangement | a connection, µs (least–most) | more than not steered, µs (least to most) | of it the program, µs | its calls | attached in, s | the table of networks, MB |
 | --- | ---: | ---: | ---: | ---: | ---: | ---: |
 ";
 
-/// How, and on what, it was measured.
+/// The way and the machine of the measurement.
 fn made(connections: usize, networks: usize, document: Option<&str>) -> Outcome<String> {
     let read = |path: &str| fs::read_to_string(path);
     let processors = read("/proc/cpuinfo")?;
@@ -175,7 +178,7 @@ fn made(connections: usize, networks: usize, document: Option<&str>) -> Outcome<
     ))
 }
 
-/// What decides who explores, without the kernel.
+/// The cost of the draw that decides who explores, without the kernel.
 fn draws() -> Row {
     const DRAWS: u32 = 5_000_000;
     let (key, shares) = (Key::of_seed("a"), Shares::of(&[0.98, 0.02]));
@@ -194,12 +197,12 @@ fn draws() -> Row {
 
 /// Different networks, scattered over all addresses of IPv4.
 fn network(number: usize) -> Ipv4Addr {
-    // An odd factor takes each number to another one; so do its upper 24 bits, for as many numbers as are asked for here, almost.
+    // An odd factor maps numbers one to one, and almost so the upper 24 bits for as many numbers as are used here.
     let scattered = (number as u32).wrapping_mul(0x9e37_79b1);
     Ipv4Addr::from_bits(scattered & 0xffff_ff00)
 }
 
-/// A policy whose networks are in a file, and what it takes to read it.
+/// A policy whose networks are in a file, and the cost of reading it.
 fn policy_of(directory: &Path, group: &Group, networks: usize) -> Outcome<(Policy, [Row; 2])> {
     let mut text = String::new();
     for number in 0..networks {
@@ -217,7 +220,7 @@ fn policy_of(directory: &Path, group: &Group, networks: usize) -> Outcome<(Polic
     ))?;
     policy.place_lists(|name| {
         let opened = File::open(directory.join(name)).map_err(fleet::SystemsError::from);
-        opened.and_then(|file| Systems::list(file, MOST_NETWORKS))
+        opened.and_then(|file| Systems::list(file, MAX_NETWORKS))
     })?;
     let read = begin.elapsed();
     let begin = Instant::now();
@@ -240,7 +243,7 @@ fn policy_of(directory: &Path, group: &Group, networks: usize) -> Outcome<(Polic
     Ok((policy, rows))
 }
 
-/// What this process has in memory, in bytes.
+/// The memory of this process, in bytes.
 fn resident() -> Outcome<f64> {
     let status = fs::read_to_string("/proc/self/status")?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
@@ -248,7 +251,7 @@ fn resident() -> Outcome<f64> {
     Ok(kilobytes.unwrap_or("0").parse::<f64>()? * 1024.0)
 }
 
-/// One rule for all connections, and a table of so many networks.
+/// One rule for all connections, and a table of `networks` networks.
 fn steering(networks: usize) -> Steering {
     let rule = SteeringRule {
         name: "lossy".to_owned(),
@@ -271,7 +274,7 @@ fn steering(networks: usize) -> Steering {
     }
 }
 
-/// The same, where a rule before it is for networks that resend more, of which nothing is known.
+/// The same with a rule before it for networks that resend more, whose share is unknown.
 fn with_share(mut steering: Steering) -> Steering {
     let rule = SteeringRule {
         resent: 10_000..u32::MAX,
@@ -284,7 +287,7 @@ fn with_share(mut steering: Steering) -> Steering {
     steering
 }
 
-/// A socket that listens, of the control group: those that it accepts are, too.
+/// A listening socket of the control group, which its accepted sockets inherit.
 fn listener(group: &Group) -> Outcome<Listener> {
     let own = fs::read_to_string("/proc/self/cgroup")?;
     let own = own.lines().find_map(|line| line.strip_prefix("0::/"));
@@ -323,13 +326,13 @@ fn connect(listener: &Listener, number: usize) -> Outcome<()> {
     Ok(())
 }
 
-/// This process's time, in microseconds.
+/// The processor time of this process, in microseconds.
 fn own_time() -> Outcome<f64> {
     let own = getrusage(UsageWho::RUSAGE_SELF)?;
     Ok((own.user_time().num_microseconds() + own.system_time().num_microseconds()) as f64)
 }
 
-/// What this process holds of a kind of the kernel's: the sum of a field over all of them.
+/// The sum of a field over all kernel objects of a kind that this process holds.
 fn held(kind: &str, number: u64, field: &str) -> Outcome<u64> {
     let mut sum = 0;
     for entry in fs::read_dir("/proc/self/fdinfo")? {
@@ -349,7 +352,7 @@ fn held(kind: &str, number: u64, field: &str) -> Outcome<u64> {
     Ok(sum)
 }
 
-/// What one connection costs: a row for each arrangement.
+/// The cost of one connection: a row for each arrangement.
 fn set_up(group: &Group, connections: usize, networks: usize) -> Outcome<Vec<Vec<String>>> {
     let listener = listener(group)?;
     let directory = File::open(&group.0)?;
@@ -413,7 +416,7 @@ fn set_up(group: &Group, connections: usize, networks: usize) -> Outcome<Vec<Vec
     Ok(rows)
 }
 
-/// One connection after the other; what the program tells of them is read on the way, as the command does.
+/// Makes one connection after the other, and reads the program's reports meanwhile, as the command does.
 fn connect_all(listener: &Listener, count: usize, attached: Option<&Attached>) -> Outcome<()> {
     for number in 0..count {
         connect(listener, number)?;
@@ -426,14 +429,14 @@ fn connect_all(listener: &Listener, count: usize, attached: Option<&Attached>) -
     Ok(())
 }
 
-/// The least, the median and the most.
+/// The minimum, the median and the maximum.
 fn spread(values: impl Iterator<Item = f64>) -> [f64; 3] {
     let mut all: Vec<f64> = values.collect();
     all.sort_by(f64::total_cmp);
     [all[0], all[all.len() / 2], all[all.len() - 1]]
 }
 
-/// The kernel counts programs' time as long as this lives.
+/// The kernel counts programs' time as long as this value lives.
 struct Counted(String);
 
 impl Counted {
@@ -456,7 +459,7 @@ fn unix_s() -> f64 {
     now.unwrap_or_default().as_secs_f64()
 }
 
-/// As many connections as the machine can set up and end, with a policy in force that is looked after.
+/// As many connections as the machine can set up and end, with a policy in force that takes its steps.
 fn churn(group: &Group, policy: Policy) -> Outcome<[Row; 4]> {
     let now = unix_s;
     let begin = Instant::now();
@@ -489,8 +492,8 @@ fn churn(group: &Group, policy: Policy) -> Outcome<[Row; 4]> {
             Instant::now(),
             clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID)?,
         );
-        while begin.elapsed() < CHURN {
-            thread::sleep(STEP);
+        while begin.elapsed() < CHURN_TIME {
+            thread::sleep(STEP_INTERVAL);
             steer.step(now(), |trouble| eprintln!("{trouble}"));
         }
         let spent = clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID)? - before;
@@ -502,7 +505,7 @@ fn churn(group: &Group, policy: Policy) -> Outcome<[Row; 4]> {
     })?;
     steer.step(now(), |trouble| eprintln!("{trouble}"));
     let (made, counts) = (made.into_inner(), steer.counts());
-    let seconds = CHURN.as_secs_f64();
+    let seconds = CHURN_TIME.as_secs_f64();
     steer.finish(now());
     Ok([
         ("the policy is in force".to_owned(), in_force),

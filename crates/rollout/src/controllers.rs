@@ -4,8 +4,8 @@ use std::net::{Ipv4Addr, TcpListener};
 
 use kernel::Algorithm;
 
-/// Whether the kernel offers a controller. If the controller is a module, this also makes the kernel load it, because
-/// the BPF program may not do so.
+/// Checks that the kernel offers a controller. If the controller is a module, this also makes the kernel load it,
+/// because the BPF program may not do so.
 pub(crate) fn offered(controller: &str) -> Result<(), String> {
     let socket = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(|error| error.to_string())?;
     linux::socket::set_controller(&socket, controller).map_err(|error| match error {
@@ -14,7 +14,7 @@ pub(crate) fn offered(controller: &str) -> Result<(), String> {
     })
 }
 
-/// How to get a controller that the kernel lacks, if it is one of Fullpipe's.
+/// The way to get a controller that the kernel lacks, if it is one of Fullpipe's.
 fn advice(controller: &str) -> String {
     let mut own = Algorithm::ALL.iter();
     let found = own.find(|own| [own.name(), own.kernel_name()].contains(&controller));

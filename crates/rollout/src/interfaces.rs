@@ -17,8 +17,8 @@ pub(crate) fn check<P>(
     check_with(interfaces, || known(group, Path::new("/proc")))
 }
 
-/// Most plans and policies name no interfaces. So `known` is only called for the first interface, and only once, because
-/// the group may have many processes.
+/// Most plans and policies name no interfaces. So `known` is only called for the first interface, and only once,
+/// because the group may have many processes.
 fn check_with<P>(
     interfaces: impl IntoIterator<Item = (P, Interface)>,
     known: impl FnOnce() -> BTreeSet<String>,

@@ -1,4 +1,4 @@
-//! What a flow sends, and when: `app`.
+//! The application of a flow: `app`.
 
 use document::de::wrong;
 use document::ser::tagged;
@@ -7,10 +7,10 @@ use transport::app::{Config, Poisson, RateLimited, Requests, Video};
 use units::bounds::positive;
 use units::{Duration, Rate};
 
-/// Half a second of frames may wait, so that what is late is skipped and not added to what is later.
-const BACKLOG: Duration = Duration::from_millis(500);
+/// The maximum time for which frames may wait. Late frames are skipped, so that they do not delay later ones.
+const MAX_BACKLOG: Duration = Duration::from_millis(500);
 
-/// As scenarios have it: a name, or a table with `kind`. A transfer of one object is `flow.bytes`.
+/// The form in scenarios: a name, or a table with `kind`. A transfer of one object is `flow.bytes`.
 #[derive(Deserialize)]
 #[serde(rename = "application", rename_all = "lowercase")]
 enum Form {
@@ -53,7 +53,7 @@ pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Config,
         }
         Form::Rate(mut limited) => {
             if limited.backlog.is_zero() {
-                limited.backlog = limited.rate.bytes_in(BACKLOG).max(limited.write);
+                limited.backlog = limited.rate.bytes_in(MAX_BACKLOG).max(limited.write);
             }
             Config::RateLimited(limited)
         }
@@ -68,7 +68,7 @@ pub fn serialize<S: Serializer>(app: &Config, serializer: S) -> Result<S::Ok, S:
     }
 }
 
-/// What scenarios call the application; nothing for bulk data and single transfers.
+/// The application's name in scenarios; `None` for bulk data and single transfers.
 pub fn kind(app: &Config) -> Option<&'static str> {
     match app {
         Config::Bulk | Config::Transfer { .. } => None,
@@ -79,7 +79,7 @@ pub fn kind(app: &Config) -> Option<&'static str> {
     }
 }
 
-/// Whether the application goes on for ever.
+/// True if the application never ends.
 pub fn is_endless(app: &Config) -> bool {
     match app {
         Config::Bulk | Config::RateLimited(_) => true,
@@ -90,8 +90,8 @@ pub fn is_endless(app: &Config) -> bool {
     }
 }
 
-/// How many objects or frames the application begins on its own in this time, whatever the network does, and the field
-/// that says how often; nothing if it waits for the network.
+/// The number of objects or frames that the application begins by itself in this time, whatever the network does, and
+/// the field with their rate; `None` if it waits for the network.
 pub fn begun_within(app: &Config, time: Duration) -> Option<(&'static str, u64)> {
     let within = |interval: Duration| time.as_nanos() / interval.as_nanos().max(1);
     match app {

@@ -1,4 +1,4 @@
-//! A group's own settings of BBR, for where that is its controller: `bbr1`.
+//! A group's settings of BBR, if that is its controller: `bbr1`.
 
 use congestion::bbr1::Config;
 use document::{DocumentError, Reason};
@@ -6,11 +6,11 @@ use serde::{Deserialize, Deserializer, Serialize};
 use units::bounds::{count_as_text, gain, positive, whole};
 use units::{Duration, Ratio};
 
-/// How the group's BBR is different from that of the kernel.
+/// The differences of the group's BBR from the kernel's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Bbr1Spec {
-    /// `variant`: whose BBR it is.
+    /// `variant`: the implementation that it follows.
     pub variant: Variant,
     /// `high_gain`: Startup's gain, of the pacing rate and of the window.
     #[serde(deserialize_with = "growing")]
@@ -24,49 +24,49 @@ pub struct Bbr1Spec {
     /// `trough_gain`: the pacing gain of the phase after it; as much below 1 as `peak_gain` is above if not given.
     #[serde(deserialize_with = "trough")]
     pub trough_gain: Option<Ratio>,
-    /// `cycle_phases`: how many phases the gain cycle has.
+    /// `cycle_phases`: the number of phases of the gain cycle.
     #[serde(deserialize_with = "cycle", serialize_with = "count_as_text")]
     pub cycle_phases: Option<u64>,
-    /// `btl_bw_window`: for how many round trips a delivery rate is remembered.
+    /// `btl_bw_window`: the number of round trips for which a delivery rate is remembered.
     #[serde(deserialize_with = "rounds", serialize_with = "count_as_text")]
     pub btl_bw_window: Option<u64>,
-    /// `rt_prop_window`: how long an RTT is remembered.
+    /// `rt_prop_window`: the time for which an RTT is remembered.
     pub rt_prop_window: Option<Duration>,
-    /// `probe_rtt_duration`: how long ProbeRTT stays at its least window.
+    /// `probe_rtt_duration`: the time that ProbeRTT stays at its minimum window.
     #[serde(deserialize_with = "positive")]
     pub probe_rtt_duration: Option<Duration>,
-    /// `cwnd_gain`: from the estimated BDP to the window once the pipe is full.
+    /// `cwnd_gain`: the window after the pipe is full, as a multiple of the estimated BDP.
     #[serde(deserialize_with = "filling")]
     pub cwnd_gain: Option<Ratio>,
-    /// `policer_model`: whether to look for a policer.
+    /// `policer_model`: true to detect policers.
     #[serde(rename = "policer_model")]
     pub has_policer_model: Option<bool>,
-    /// `departure_model`: whether phases end by what will be in the network at the next departure.
+    /// `departure_model`: true if phases end by the data that will be in the network at the next departure.
     #[serde(rename = "departure_model")]
     pub has_departure_model: Option<bool>,
-    /// `equal_rtt_renews`: whether an RTT equal to RTprop puts off ProbeRTT.
+    /// `equal_rtt_renews`: true if an RTT equal to RTprop postpones ProbeRTT.
     #[serde(rename = "equal_rtt_renews")]
     pub does_equal_rtt_renew: Option<bool>,
-    /// `window_room`: whether the window has room for bursts and for what waits in the end hosts.
+    /// `window_room`: true if the window has room for bursts and for the data that wait in the end hosts.
     #[serde(rename = "window_room")]
     pub is_end_host_budgeted: Option<bool>,
 }
 
-/// Whose BBR it is.
+/// The implementation that BBR follows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename = "variant", rename_all = "lowercase")]
 pub enum Variant {
-    /// `linux`: with what the kernel adds.
+    /// `linux`: the present kernel, with its additions.
     #[default]
     Linux,
-    /// `linux-4.19`: as the kernel was in the years of the publications.
+    /// `linux-4.19`: the kernel of the publications' years.
     #[serde(rename = "linux-4.19")]
     Linux419,
     /// `paper`: as published in 2016.
     Paper,
 }
 
-/// A name is short for a table with that variant.
+/// A name stands for a table with that variant.
 impl From<Variant> for Bbr1Spec {
     fn from(variant: Variant) -> Bbr1Spec {
         Bbr1Spec {
@@ -100,7 +100,7 @@ fn draining<'de, D: Deserializer<'de>>(
 ) -> Result<Option<Ratio>, D::Error> {
     gain(deserializer, |gain| {
         let why = match () {
-            () if gain < LEAST_GAIN => "all but stops the flow",
+            () if gain < MIN_GAIN => "all but stops the flow",
             () if gain > Ratio::ONE => "drains no queue",
             () => return None,
         };
@@ -135,39 +135,40 @@ fn rounds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::
 
 const TWO: Ratio = Ratio::new(2, 1);
 
-/// With less, the flow all but stands still.
-const LEAST_GAIN: Ratio = Ratio::new(1, 100);
+/// The minimum of gains. With a lower one, the flow hardly moves.
+const MIN_GAIN: Ratio = Ratio::new(1, 100);
 
 const TOO_LARGE_A_PEAK: &str = "is too large: the next phase could not drain its queue";
 
-/// Less is shorter than the RTT of long paths: their RTprop would be forgotten before it is used.
-const LEAST_RT_PROP_WINDOW: Duration = Duration::from_millis(100);
+/// The minimum of `rt_prop_window`. A shorter one is below the RTT of long paths, whose RTprop would be forgotten
+/// before it is used.
+const MIN_RT_PROP_WINDOW: Duration = Duration::from_millis(100);
 
-/// What is left of 2 once `gain` is taken.
+/// Returns 2 − `gain`.
 fn opposite(gain: Ratio) -> Ratio {
     let twice = gain.denominator().saturating_mul(2);
     Ratio::new(twice.saturating_sub(gain.numerator()), gain.denominator())
 }
 
 impl Bbr1Spec {
-    /// Whether the fields make sense together.
+    /// Checks that the fields are consistent.
     pub(crate) fn check(&self) -> Result<(), DocumentError> {
         let config = self.config();
         if let Some(peak) = self.peak_gain
-            && config.trough_gain < LEAST_GAIN
+            && config.trough_gain < MIN_GAIN
         {
             let fix = "; give at most 1.99, or a trough_gain";
             let reason = Reason::of(peak.as_f64()).words(format!(" {TOO_LARGE_A_PEAK}{fix}"));
             return Err(DocumentError::new("peak_gain", reason));
         }
         let (window, probe) = (config.rt_prop_window, config.probe_rtt_duration);
-        if window >= LEAST_RT_PROP_WINDOW && window > probe {
+        if window >= MIN_RT_PROP_WINDOW && window > probe {
             return Ok(());
         }
         Err(match self.rt_prop_window {
             Some(_) => {
                 let reason = format!(
-                    " is too short; give at least {LEAST_RT_PROP_WINDOW}, and more than probe_rtt_duration, which is {probe}"
+                    " is too short; give at least {MIN_RT_PROP_WINDOW}, and more than probe_rtt_duration, which is {probe}"
                 );
                 DocumentError::new("rt_prop_window", Reason::of(window).words(reason))
             }
@@ -179,7 +180,7 @@ impl Bbr1Spec {
         })
     }
 
-    /// What the controller is told.
+    /// Returns the controller's settings.
     pub fn config(&self) -> Config {
         let base = match self.variant {
             Variant::Linux => Config::linux(),

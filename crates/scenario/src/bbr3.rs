@@ -1,9 +1,9 @@
-//! A group's own settings of BBRv3, for where that is its controller: `bbr3`.
+//! A group's settings of BBRv3, if that is its controller: `bbr3`.
 
 use congestion::bbr3::{Config, EcnConfig};
 use serde::{Deserialize, Serialize};
 
-/// How the group's BBRv3 is different from that of the draft.
+/// The differences of the group's BBRv3 from the draft's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(
     default,
@@ -11,13 +11,14 @@ use serde::{Deserialize, Serialize};
     expecting = "a table such as { ecn = \"linux\" }"
 )]
 pub struct Bbr3Spec {
-    /// `ecn`: whose answer to marks it has, or none.
+    /// `ecn`: the response to marks, if any.
     pub ecn: Marks,
-    /// `ignore_self_limited`: whether losses leave the short-term bounds as they are while the flow measures its own slower sending.
+    /// `ignore_self_limited`: true if losses do not change the short-term bounds while the flow measures its own slower
+    /// sending.
     pub ignore_self_limited: bool,
 }
 
-/// Whose answer to ECN marks a BBRv3 has.
+/// The response of BBRv3 to ECN marks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename = "ecn", rename_all = "lowercase")]
 pub enum Marks {
@@ -29,7 +30,7 @@ pub enum Marks {
 }
 
 impl Bbr3Spec {
-    /// What the controller is told.
+    /// Returns the controller's settings.
     pub fn config(&self) -> Config {
         Config {
             ecn: match self.ecn {

@@ -1,4 +1,4 @@
-//! The buffer of a bottleneck in real time, if none is given.
+//! The default buffer of a bottleneck in real time.
 
 use units::Bytes;
 
@@ -6,13 +6,13 @@ use super::buffer::BufferSpec;
 use super::path_spec::PathSpec;
 
 impl PathSpec {
-    /// The buffer that [`bounded`](PathSpec::bounded) gives: a thousand full packets, as many as Linux's devices
-    /// (`txqueuelen`) and tc-netem(8) hold by default.
+    /// The buffer that [`bounded`](PathSpec::bounded) sets: a thousand full packets, the default of Linux's devices
+    /// (`txqueuelen`) and of tc-netem(8).
     pub const USUAL_BUFFER: BufferSpec = BufferSpec::Bytes(Bytes::new(1_500_000));
 
-    /// The path for real packets. In virtual time a buffer without an end shows what a sender does to it. Here it would
-    /// take this machine's memory, so each bottleneck without a buffer gets the [usual one](PathSpec::USUAL_BUFFER). Also
-    /// says which did: that of data, that of ACKs.
+    /// Returns the path for real packets. In virtual time, an unlimited buffer shows what a sender does to it. In real
+    /// time, it would take this machine's memory, so each bottleneck without a buffer gets the [default
+    /// one](PathSpec::USUAL_BUFFER). Also returns which did: that of data, that of ACKs.
     #[must_use]
     pub fn bounded(mut self) -> (PathSpec, [bool; 2]) {
         let given = [&mut self.data, &mut self.uplink].map(|link| {

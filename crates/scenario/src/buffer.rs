@@ -1,4 +1,4 @@
-//! How large a bottleneck's buffer is.
+//! The size of a bottleneck's buffer.
 
 use std::fmt;
 use std::num::IntErrorKind;
@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use units::{Bytes, Duration, ParseError};
 
-/// The size of a buffer, in whichever terms it was given.
+/// The size of a buffer, in the unit in which it was given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BufferSpec {
     /// A size: `250kb`.
@@ -18,7 +18,7 @@ pub enum BufferSpec {
         /// Thousandths of the bandwidth-delay product.
         thousandths: u64,
     },
-    /// What the bottleneck sends in this time: `1s`.
+    /// The bytes that the bottleneck sends in this time: `1s`.
     Time(Duration),
 }
 
@@ -28,7 +28,7 @@ units::as_text!(BufferSpec);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BufferError {
-    /// It is neither a size nor a multiple of the BDP nor a time.
+    /// It is not a size, a multiple of the BDP, or a time.
     #[error(
         "expected a buffer such as 4bdp, 100p, 250kb or 1s; units: bdp, p (packets), those of sizes (b kb mb gb tb kib mib \
          gib tib) and of times (ns us ms s min h d)"
@@ -60,7 +60,7 @@ impl FromStr for BufferSpec {
             end.eq_ignore_ascii_case(unit).then_some(number)
         };
         if let Some(multiple) = before("bdp") {
-            // A thousandth of a "kilobyte" is exact, and parsed exactly: the decimals are those of the multiple.
+            // A thousandth of a "kilobyte" is exact, and is parsed exactly: it has the decimals of the multiple.
             let thousandths: Bytes = format!("{}kb", multiple.trim()).parse()?;
             return Ok(BufferSpec::Bdp {
                 thousandths: thousandths.get(),

@@ -1,4 +1,4 @@
-//! What changes during a run.
+//! Changes during a run.
 
 use path::Mtu;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -13,7 +13,7 @@ use units::{Duration, Rate};
     expecting = "a table such as { at = \"20s\", rate = \"20mbit\" }"
 )]
 pub struct ChangeSpec {
-    /// `at`: when, from the start of the run.
+    /// `at`: the time of the change, from the start of the run.
     pub at: Duration,
     /// `rate`: the link's new rate; zero for an outage.
     #[serde(default, deserialize_with = "rate_or_outage")]
@@ -24,7 +24,7 @@ pub struct ChangeSpec {
     pub mtu: Option<Mtu>,
 }
 
-/// A rate, or none at all; what is too little to be a rate is not meant as none.
+/// Reads a rate or zero. A text that is too small to be a rate does not mean zero.
 fn rate_or_outage<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Rate>, D::Error> {
     let text = String::deserialize(deserializer)?;
     let rate: Rate = text.parse().map_err(serde::de::Error::custom)?;

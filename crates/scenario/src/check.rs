@@ -1,4 +1,4 @@
-//! Whether what a scenario says makes sense together.
+//! Checks of a whole scenario.
 
 use document::{DocumentError, Reason};
 use transport::app::Config;
@@ -10,21 +10,22 @@ use super::flow::FlowSpec;
 use super::link_spec::LinkSpec;
 use super::scenario::{Scenario, hop_name};
 
-/// Beyond it, memory is what a run measures.
+/// The maximum number of flows. With more, a run measures memory.
 const MAX_FLOWS: u64 = 100_000;
 
-/// Beyond it there is no such chain.
+/// The maximum number of hops of a chain.
 const MAX_HOPS: usize = 64;
 
-/// The most objects and frames that the applications of a group of flows begin: more take hours and are a mistake in a unit.
+/// The maximum number of objects and frames that the applications of a group begin. More take hours and show a mistake
+/// in a unit.
 const MAX_APP_EVENTS: u64 = 100_000_000;
 
 impl Scenario {
-    /// Whether the fields make sense together. Scenarios that were read are checked already.
+    /// Checks that the fields are consistent. Scenarios that were read are checked already.
     ///
     /// # Errors
     ///
-    /// They do not; the error's field is the one to mend.
+    /// They are not. The error names the field to change.
     pub fn check(&self) -> Result<(), DocumentError> {
         for (place, hop) in self.hops().enumerate() {
             let name = hop_name(place);
@@ -48,7 +49,7 @@ impl Scenario {
         }
     }
 
-    /// Whether there are flows, not too many of them, and each has one thing to send and settings that make sense.
+    /// Checks that there are flows, not too many of them, and that each has one thing to send and valid settings.
     fn check_flows(&self) -> Result<(), DocumentError> {
         if self.flows.is_empty() {
             let reason = "nobody sends; add [[flow]] with controller = \"bbr1\"";
@@ -73,7 +74,7 @@ impl Scenario {
         Ok(())
     }
 
-    /// Whether all that is to happen begins within the run.
+    /// Checks that all events begin within the run.
     fn check_times(&self, duration: Duration) -> Result<(), DocumentError> {
         if self.warmup >= duration {
             let reason = format!(" leaves nothing of a run of {duration}");
@@ -108,7 +109,7 @@ impl Scenario {
         Ok(())
     }
 
-    /// Whether flows cross hops that there are, and paths change their RTprop by no more than links have.
+    /// Checks that flows cross existing hops, and that paths change their RTprop by no more than their links have.
     fn check_delays(&self) -> Result<(), DocumentError> {
         let last = self.next.len();
         for (index, flow) in self.flows.iter().enumerate() {
@@ -135,7 +136,7 @@ impl Scenario {
         Ok(())
     }
 
-    /// Whether packets fit where they have to go, and timeouts are in order.
+    /// Checks that packets fit the links and buffers, and that timeouts are in order.
     fn check_hosts(&self) -> Result<(), DocumentError> {
         for (index, flow) in self.flows.iter().enumerate() {
             let host = flow.host.over(&self.host);
@@ -181,7 +182,7 @@ impl Scenario {
         Ok(())
     }
 
-    /// The first link on a flow's way that has no room for such a packet.
+    /// Returns the first link on a flow's path that has no room for such a packet.
     fn too_small(&self, flow: &FlowSpec, packet: Bytes) -> Option<String> {
         self.crossed(flow).find_map(|(place, hop)| {
             let is_small = |link: &LinkSpec| {

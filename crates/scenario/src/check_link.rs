@@ -1,4 +1,4 @@
-//! Whether what is said of a link makes sense together.
+//! Checks of a link.
 
 use document::tree::{self, Node};
 use document::{DocumentError, Reason};
@@ -10,8 +10,8 @@ use super::change::ChangeSpec;
 use super::link_spec::LinkSpec;
 
 impl LinkSpec {
-    /// Whether these keys, all that are given of a link, make sense together whatever their values: with a `loss` of 0 %,
-    /// which may be one of several that are tried, `loss_at` is no mistake.
+    /// Checks that these keys, all that are given of a link, are consistent whatever their values. With a `loss` of 0
+    /// %, which may be one of several values of a sweep, `loss_at` is no mistake.
     pub(crate) fn check_given<'k>(
         mut keys: impl Iterator<Item = &'k str> + Clone,
     ) -> Result<(), DocumentError> {
@@ -26,7 +26,7 @@ impl LinkSpec {
         }
     }
 
-    /// As [`LinkSpec::check_given`], of every table in the value.
+    /// Does as [`LinkSpec::check_given`] for every table in the value.
     pub(crate) fn check_places(value: &Node) -> Result<(), DocumentError> {
         match value {
             Node::Scalar(_) => Ok(()),
@@ -40,7 +40,7 @@ impl LinkSpec {
         }
     }
 
-    /// Whether the fields make sense together, on a path with this RTprop; `name` is what `rate` is called in errors.
+    /// Checks that the fields are consistent, on a path with this RTprop; `name` is the name of `rate` in errors.
     pub(crate) fn check(&self, rtt: Duration, name: &str) -> Result<(), DocumentError> {
         self.effects.validate()?;
         if self.rate.is_some() && self.trace.is_some() {
@@ -56,7 +56,7 @@ impl LinkSpec {
         self.settings(rtt, |rtt| rtt, capacity).map(drop)
     }
 
-    /// Whether there is a rate for the cell to grant.
+    /// Checks that there is a rate for the cell to grant.
     fn check_demand(&self, name: &str) -> Result<(), DocumentError> {
         let Some(demand) = self.effects.demand else {
             return Ok(());
@@ -81,7 +81,7 @@ impl LinkSpec {
         Err(DocumentError::new(field, reason))
     }
 
-    /// Whether each change changes something that there is.
+    /// Checks that each change applies to a setting of the link.
     fn check_changes(&self, name: &str) -> Result<(), DocumentError> {
         let place = |is: fn(&ChangeSpec) -> bool| self.changes.iter().position(is);
         let is_none = |change: &ChangeSpec| {
@@ -100,7 +100,7 @@ impl LinkSpec {
         Ok(())
     }
 
-    /// Whether there is a bottleneck for what needs one.
+    /// Checks that there is a bottleneck for each setting that needs one.
     fn check_effect(&self, name: &str) -> Result<(), DocumentError> {
         if self.has_bottleneck() {
             return Ok(());
@@ -116,7 +116,7 @@ impl LinkSpec {
         Err(DocumentError::new(field, reason.field(name).words(fix)))
     }
 
-    /// Whether the queue begins within the buffer.
+    /// Checks that the queue's thresholds are within the buffer.
     fn check_queue(&self, rtt: Duration) -> Result<(), DocumentError> {
         let queue = self.effects.queue;
         match (queue, self.buffer_bytes(rtt)) {
@@ -132,7 +132,7 @@ impl LinkSpec {
         }
     }
 
-    /// Whether the buffer has a size, and room for a packet.
+    /// Checks that the buffer has a size, and room for a packet.
     fn check_buffer(&self, rtt: Duration, name: &str) -> Result<(), DocumentError> {
         let Some(buffer) = self.buffer else {
             return Ok(());

@@ -1,4 +1,4 @@
-//! Whose congestion control a flow has: `controller`.
+//! The congestion control of a flow: `controller`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -10,56 +10,57 @@ use units::UnknownName;
 /// A flow's congestion control.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Controller {
-    /// `bbr1`, `cubic`, `reno`: one that Fullpipe has itself. Engine `linux` takes the kernel's of the same algorithm.
+    /// `bbr1`, `cubic`, `reno`: one of Fullpipe's own. Engine `linux` uses the kernel's of the same algorithm.
     Ours(ControllerKind),
-    /// `kernel:NAME`: one that only a kernel has, by the kernel's name for it.
+    /// `kernel:NAME`: one that only a kernel has, by the kernel's name.
     Kernel(KernelController),
     /// `python:NAME`: one that is a class of the Python program that runs the scenario.
     Python(PythonController),
 }
 
-/// What the names of the kernel's controllers follow in a scenario.
-const PREFIX: &str = "kernel:";
+/// The prefix of the kernel's controllers in a scenario.
+const KERNEL_PREFIX: &str = "kernel:";
 
-/// The longest name that a kernel's controller has: `TCP_CA_NAME_MAX` in Linux's `net/tcp.h`, less the zero behind it.
-const LONGEST: usize = 15;
+/// The maximum length of the name of a kernel's controller: `TCP_CA_NAME_MAX` in Linux's `net/tcp.h`, without the
+/// terminating zero.
+const MAX_KERNEL_NAME_LEN: usize = 15;
 
-/// A controller by the kernel's name for it.
+/// A controller by the kernel's name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct KernelController {
-    /// As scenarios have it: `kernel:` and the name.
-    name: ArrayString<{ PREFIX.len() + LONGEST }>,
+    /// The name in scenarios: `kernel:` and the kernel's name.
+    name: ArrayString<{ KERNEL_PREFIX.len() + MAX_KERNEL_NAME_LEN }>,
 }
 
 impl KernelController {
-    /// The kernel's name for it.
+    /// The kernel's name of it.
     pub fn name(&self) -> &str {
-        self.name.strip_prefix(PREFIX).unwrap_or_default()
+        self.name.strip_prefix(KERNEL_PREFIX).unwrap_or_default()
     }
 }
 
-/// What the names of Python's classes follow in a scenario.
-const PYTHON: &str = "python:";
+/// The prefix of Python's classes in a scenario.
+const PYTHON_PREFIX: &str = "python:";
 
-/// The longest name of a class.
-const LONGEST_CLASS: usize = 17;
+/// The maximum length of a class's name.
+const MAX_CLASS_NAME_LEN: usize = 17;
 
 /// A controller by the name of its class.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct PythonController {
-    /// As scenarios have it: `python:` and the name.
-    name: ArrayString<{ PYTHON.len() + LONGEST_CLASS }>,
+    /// The name in scenarios: `python:` and the class's name.
+    name: ArrayString<{ PYTHON_PREFIX.len() + MAX_CLASS_NAME_LEN }>,
 }
 
 impl PythonController {
     /// The name of the class.
     pub fn name(&self) -> &str {
-        self.name.strip_prefix(PYTHON).unwrap_or_default()
+        self.name.strip_prefix(PYTHON_PREFIX).unwrap_or_default()
     }
 }
 
 impl Controller {
-    /// The name that it has in scenarios and records.
+    /// The name in scenarios and records.
     pub fn name(&self) -> &str {
         match self {
             Controller::Ours(kind) => kind.name(),
@@ -68,7 +69,7 @@ impl Controller {
         }
     }
 
-    /// The kernel's name for it, or for its own of the same algorithm.
+    /// The kernel's name of it, or of the kernel's own with the same algorithm.
     pub fn kernel_name(&self) -> &str {
         match self {
             Controller::Ours(kind) => kind.kernel_name(),
@@ -94,20 +95,21 @@ impl FromStr for Controller {
     type Err = ControllerError;
 
     fn from_str(text: &str) -> Result<Controller, ControllerError> {
-        // What follows a prefix is a name of others, whose case counts.
+        // The name after a prefix is someone else's, so its case counts.
         let after = |prefix: &str| {
             let (start, name) = text.split_at_checked(prefix.len())?;
             start.eq_ignore_ascii_case(prefix).then_some(name)
         };
-        if let Some(name) = after(PYTHON) {
+        if let Some(name) = after(PYTHON_PREFIX) {
             return python(name).ok_or(ControllerError::NoClass);
         }
-        let Some(name) = after(PREFIX) else {
+        let Some(name) = after(KERNEL_PREFIX) else {
             return Ok(Controller::Ours(text.parse()?));
         };
-        // Module and algorithm names: `tcp_set_congestion_control` would take what it finds by this name, or load it.
+        // These are names of modules and algorithms: `tcp_set_congestion_control` would use, or load, any that it
+        // finds.
         let may_have = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
-        match ArrayString::from(&format!("{PREFIX}{name}")) {
+        match ArrayString::from(&format!("{KERNEL_PREFIX}{name}")) {
             Ok(whole) if !name.is_empty() && name.chars().all(may_have) => {
                 Ok(Controller::Kernel(KernelController { name: whole }))
             }
@@ -116,10 +118,10 @@ impl FromStr for Controller {
     }
 }
 
-/// The class `name` of Python's.
+/// Returns the class `name` of Python.
 fn python(name: &str) -> Option<Controller> {
     let may_have = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    let name = ArrayString::from(&format!("{PYTHON}{name}"))
+    let name = ArrayString::from(&format!("{PYTHON_PREFIX}{name}"))
         .ok()
         .filter(|_| !name.is_empty() && name.chars().all(may_have))?;
     Some(Controller::Python(PythonController { name }))
@@ -127,21 +129,21 @@ fn python(name: &str) -> Option<Controller> {
 
 units::as_text!(Controller);
 
-/// A text names no controller. Displays the names that there are.
+/// A text names no controller. The message has the known names.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ControllerError {
-    /// Fullpipe has none of this name.
+    /// Fullpipe has none with this name.
     #[error("{0}, and kernel:NAME for any of the kernel's")]
     Unknown(#[from] UnknownName),
-    /// What follows `kernel:` cannot be a controller's name.
+    /// The text after `kernel:` cannot be a controller's name.
     #[error(
-        "no name of a kernel's controller; give 1 to {LONGEST} letters, digits, _ or -, such as kernel:bbr"
+        "no name of a kernel's controller; give 1 to {MAX_KERNEL_NAME_LEN} letters, digits, _ or -, such as kernel:bbr"
     )]
     NoKernelName,
-    /// What follows `python:` cannot be a class's name.
+    /// The text after `python:` cannot be a class's name.
     #[error(
-        "no name of a class of Python's; give 1 to {LONGEST_CLASS} letters, digits or _, such as python:Gentle"
+        "no name of a class of Python's; give 1 to {MAX_CLASS_NAME_LEN} letters, digits or _, such as python:Gentle"
     )]
     NoClass,
 }

@@ -1,5 +1,5 @@
-//! What a link's rate and a path's RTprop are over time. Each is put in order once, and then looked up in logarithmic time,
-//! so that a scenario may have as many changes as flows.
+//! A link's rate and a path's RTprop over time. Each is put in order once, and then looked up in logarithmic time, so
+//! that a scenario may have as many changes as flows.
 
 use units::{Bytes, Duration, Rate};
 
@@ -10,7 +10,7 @@ use super::path_spec::PathSpec;
 #[derive(Debug, Clone)]
 pub struct Course<T> {
     first: T,
-    /// Values, and since when: in the order of the times.
+    /// The values with their start times, in the order of time.
     steps: Vec<(Duration, T)>,
 }
 
@@ -21,7 +21,7 @@ impl<T: Copy> Course<T> {
         Course { first, steps }
     }
 
-    /// The value at a time: what the latest change until then says.
+    /// Returns the value at a time: that of the latest change until then.
     pub fn at(&self, at: Duration) -> T {
         let made = self.steps.partition_point(|(since, _)| *since <= at);
         let latest = made
@@ -50,13 +50,13 @@ impl LinkSpec {
         Course::new(self.rate, changes.map(|change| (change.at, change.rate)))
     }
 
-    /// What the link can transmit over time, if it has a rate.
+    /// The capacity of the link over time, if it has a rate.
     pub(crate) fn transmitted(&self) -> Option<Transmitted> {
         Transmitted::of(self)
     }
 }
 
-/// What a link can transmit between two times. Bytes are counted from change to change, each time whole ones.
+/// The capacity of a link between two times. Bytes are counted from change to change, each time whole ones.
 #[derive(Debug, Clone)]
 pub(crate) struct Transmitted {
     /// The rate until the first change.
@@ -69,7 +69,7 @@ struct Changed {
     at: Duration,
     /// The rate from then on.
     rate: Rate,
-    /// What could be transmitted from the first change until then.
+    /// The capacity from the first change until then, in bytes.
     before: u128,
 }
 
@@ -94,7 +94,7 @@ impl Transmitted {
         Some(Transmitted { first, changes })
     }
 
-    /// The bytes between two times.
+    /// The capacity between two times.
     pub(crate) fn between(&self, from: Duration, to: Duration) -> Bytes {
         let made = self.changes.partition_point(|change| change.at <= from);
         let before = made.checked_sub(1).and_then(|last| self.changes.get(last));

@@ -1,29 +1,29 @@
-//! A group's own settings of CUBIC, for where that is its controller: `cubic`.
+//! A group's settings of CUBIC, if that is its controller: `cubic`.
 
 use congestion::cubic::{self, Config, HyStartVariant};
 use serde::{Deserialize, Deserializer, Serialize};
 use units::Ratio;
 use units::bounds::gain;
 
-/// How the group's CUBIC is different from that of the kernel.
+/// The differences of the group's CUBIC from the kernel's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct CubicSpec {
-    /// `variant`: whose CUBIC it is.
+    /// `variant`: the implementation that it follows.
     pub variant: Variant,
-    /// `c`: how fast the window leaves and seeks its last maximum, in packets/s³.
+    /// `c`: the speed with which the window leaves and approaches its last maximum, in packets/s³.
     #[serde(deserialize_with = "rising")]
     pub c: Option<Ratio>,
-    /// `beta`: what is left of the window after a loss, or a mark.
+    /// `beta`: the remaining share of the window after a loss or a mark.
     #[serde(deserialize_with = "reducing")]
     pub beta: Option<Ratio>,
-    /// `fast_convergence`: whether a flow whose window falls short of its last maximum releases more.
+    /// `fast_convergence`: true if a flow whose window does not reach its last maximum releases more.
     pub fast_convergence: Option<bool>,
-    /// `hystart`: whose HyStart watches over slow start, or none.
+    /// `hystart`: the variant of HyStart in slow start, if any.
     pub hystart: Option<HyStart>,
 }
 
-/// Whose CUBIC it is.
+/// The implementation that CUBIC follows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename = "variant", rename_all = "lowercase")]
 pub enum Variant {
@@ -34,11 +34,11 @@ pub enum Variant {
     Rfc9438,
 }
 
-/// Whose HyStart watches over slow start.
+/// The variant of HyStart in slow start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename = "HyStart", rename_all = "lowercase")]
 pub enum HyStart {
-    /// `off`: nobody's.
+    /// `off`: none.
     Off,
     /// `linux`: the kernel's, the original.
     Linux,
@@ -46,7 +46,7 @@ pub enum HyStart {
     Rfc9406,
 }
 
-/// A name is short for a table with that variant.
+/// A name stands for a table with that variant.
 impl From<Variant> for CubicSpec {
     fn from(variant: Variant) -> CubicSpec {
         CubicSpec {
@@ -72,7 +72,7 @@ fn reducing<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Ratio>,
 }
 
 impl CubicSpec {
-    /// What the controller is told.
+    /// Returns the controller's settings.
     pub fn config(&self) -> Config {
         let base = Config::default();
         let (variant, hystart) = match self.variant {

@@ -1,4 +1,4 @@
-//! A scenario's text before it is known whether it makes sense: its fields can still be replaced.
+//! The text of a scenario before its checks: its fields can still be replaced.
 
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -13,40 +13,40 @@ use super::link_spec::LinkSpec;
 use super::path_spec::PathSpec;
 use super::scenario::Scenario;
 
-/// No field has so many parts, and each part takes a call on the stack.
-const DEEPEST: usize = 64;
+/// The maximum number of parts of a field's name. No field has more, and each part takes a call on the stack.
+const MAX_FIELD_PARTS: usize = 64;
 
-/// A scenario's text, with overrides. Nothing is checked before [`Draft::read`], so that fields which make sense only
-/// together can be replaced one by one, in any order.
+/// A scenario's text, with overrides. Nothing is checked before [`Draft::read`], so dependent fields can be replaced
+/// one by one, in any order.
 #[derive(Debug, Clone)]
 pub struct Draft {
     entries: Vec<Entry>,
-    /// What the names of traces are relative to.
+    /// The directory that the names of traces are relative to.
     directory: PathBuf,
     /// The fields that [`Draft::set`] has replaced.
     replaced: Vec<String>,
 }
 
 impl Draft {
-    /// The scenario in `file`; names of traces are relative to the file's directory.
+    /// Reads the text in `file`. Names of traces are relative to the file's directory.
     ///
     /// # Errors
     ///
-    /// The file cannot be read or is no TOML.
+    /// The file cannot be read or is not TOML.
     pub fn load(file: &Path) -> Result<Draft, DocumentError> {
         de::load(file, Draft::parse)
     }
 
-    /// The scenario in `text`; names of traces are relative to `directory`.
+    /// Reads `text`. Names of traces are relative to `directory`.
     ///
     /// # Errors
     ///
-    /// The text is no TOML.
+    /// The text is not TOML.
     pub fn parse(text: &str, directory: &Path) -> Result<Draft, DocumentError> {
         Ok(Draft::new(Node::from_toml(text)?, directory))
     }
 
-    /// The scenario with these entries; names of traces are relative to `directory`.
+    /// Returns the draft with these entries. Names of traces are relative to `directory`.
     pub fn new(entries: Vec<Entry>, directory: &Path) -> Draft {
         Draft {
             entries,
@@ -55,22 +55,22 @@ impl Draft {
         }
     }
 
-    /// Replaces or adds the field `field`, with an option's text: `seed`, `path.loss`, `path.policer.rate`; `flow.bytes`
-    /// is that of every group of flows, `flow.0.bytes` that of the first.
+    /// Replaces or adds the field `field` with an option's text: `seed`, `path.loss`, `path.policer.rate`. `flow.bytes`
+    /// is the field of every group of flows, `flow.0.bytes` that of the first.
     ///
     /// # Errors
     ///
-    /// There cannot be such a field: what it is said to be in is no table, or a list without this item.
+    /// There can be no such field: its parent is not a table, or is a list without this item.
     pub fn set(&mut self, field: &str, text: &str) -> Result<(), DocumentError> {
         self.replace(field, &Node::from_option(text))
     }
 
-    /// As [`Draft::set`], with a value.
+    /// Does as [`Draft::set`] with a value.
     pub fn replace(&mut self, field: &str, value: &Node) -> Result<(), DocumentError> {
         let wrong = |reason: String| DocumentError::new(field, reason);
         let parts = field.split('.').count();
-        if parts > DEEPEST {
-            // Its name would fill the screen.
+        if parts > MAX_FIELD_PARTS {
+            // The field's name would fill the screen.
             let reason = format!("a field of {parts} parts: no field has more than a few");
             return Err(DocumentError::new("", reason));
         }
@@ -84,7 +84,8 @@ impl Draft {
         Ok(())
     }
 
-    /// Every field that has a text of its own, with this text, as [`Draft::set`] names it: `path.change.0.rate`.
+    /// Returns every field that has a text of its own, with this text, by its name in [`Draft::set`]:
+    /// `path.change.0.rate`.
     pub fn texts(&self) -> Vec<(String, &str)> {
         let mut texts = Vec::new();
         for entry in &self.entries {
@@ -93,12 +94,11 @@ impl Draft {
         texts
     }
 
-    /// The scenario.
+    /// Returns the scenario.
     ///
     /// # Errors
     ///
-    /// What it says makes no sense. The error has a line if it is about the text, and none if it is about what was
-    /// replaced.
+    /// The scenario is invalid. The error has a line if it concerns the text, and none if it concerns a replaced field.
     pub fn read(&self) -> Result<Scenario, DocumentError> {
         let scenario = read(&self.entries);
         let mut scenario = scenario.map_err(|error| self.located(error))?;
@@ -111,8 +111,8 @@ impl Draft {
         Ok(scenario)
     }
 
-    /// An error of the scenario that was read, with the line that it is about; with none if it is about what was
-    /// replaced.
+    /// Returns an error of the scenario that was read with the line that it concerns; without one if it concerns a
+    /// replaced field.
     pub fn located(&self, error: DocumentError) -> DocumentError {
         let line = match self.culprit(&error) {
             None => tree::line_of(&self.entries, &error.field),
@@ -121,7 +121,7 @@ impl Draft {
         DocumentError { line, ..error }
     }
 
-    /// The replaced field that an error of [`Draft::read`] is about, if it is about one.
+    /// Returns the replaced field that an error of [`Draft::read`] concerns, if there is one.
     pub fn culprit(&self, error: &DocumentError) -> Option<&str> {
         let wrong = keys(&error.field);
         let is_culprit = |field: &&String| {
@@ -148,7 +148,7 @@ fn read(entries: &[Entry]) -> Result<Scenario, DocumentError> {
     Ok(scenario)
 }
 
-/// The error of a scenario. A key that belongs into one of its tables, and is not in it, is told with the table.
+/// Returns the error of a scenario. If a key belongs in one of its tables and is outside, the error names the table.
 fn placed(error: DocumentError) -> DocumentError {
     let key = error.field.as_str();
     let known = de::keys_of::<Scenario>();
@@ -161,8 +161,8 @@ fn placed(error: DocumentError) -> DocumentError {
     }
 }
 
-/// The field of a scenario that a word probably means: `path.loss` for `loss`, `path.rate` for `bandwidth`, `duration`. Nothing if it
-/// is near none.
+/// Returns the field of a scenario that a word probably means: `path.loss` for `loss`, `path.rate` for `bandwidth`,
+/// `duration`. `None` if it is similar to none.
 pub fn field_meant(word: &str) -> Option<String> {
     let known = de::keys_of::<Scenario>();
     let exact = known.iter().copied().find(|key| *key == word);
@@ -170,7 +170,7 @@ pub fn field_meant(word: &str) -> Option<String> {
     found.map(str::to_owned).or_else(|| in_a_table(word))
 }
 
-/// The same of a field that is in one of a scenario's tables.
+/// Does the same for fields in one of a scenario's tables.
 fn in_a_table(key: &str) -> Option<String> {
     let tables = [
         ("path", de::keys_of::<PathSpec>()),
@@ -190,24 +190,24 @@ impl Scenario {
     ///
     /// # Errors
     ///
-    /// The file cannot be read, or what it says makes no sense.
+    /// The file cannot be read, or its scenario is invalid.
     pub fn load(file: &Path) -> Result<Scenario, DocumentError> {
         Draft::load(file)?.read()
     }
 
     /// Overrides the field `field` (`duration`, `path.loss`, `flow.0.bytes`) with an option's text, as [`Draft::set`]
-    /// does. To override several that make sense only together, use a [`Draft`].
+    /// does. To override several dependent fields, use a [`Draft`].
     ///
     /// # Errors
     ///
-    /// There is no such field, or with this value the scenario makes no sense. It has not changed then.
+    /// There is no such field, or the scenario is invalid with this value. It has not changed then.
     pub fn set(&mut self, field: &str, text: &str) -> Result<(), DocumentError> {
         let overridden = || {
             let mut draft = Draft::parse(&self.to_string(), Path::new(""))?;
             draft.set(field, text)?;
             draft.read()
         };
-        // A line would be one of a text that nobody has seen.
+        // A line would refer to a text that the user has not written.
         *self = overridden().map_err(|error| DocumentError {
             line: None,
             ..error
@@ -241,7 +241,7 @@ fn texts_in<'n>(field: &str, value: &'n Node, texts: &mut Vec<(String, &'n str)>
     }
 }
 
-/// A field's keys without the places of items in lists, which an error and an override may or may not name.
+/// Returns a field's keys without the indices of items in lists, which an error and an override may or may not have.
 fn keys(field: &str) -> Vec<&str> {
     let parts = field.split(['.', '[', ']']);
     parts
@@ -281,7 +281,7 @@ fn replace_in(entries: &mut Vec<Entry>, field: &str, value: &Node) -> Result<(),
     }
 }
 
-/// The place of an item in a list that a field begins with, and the rest of the field.
+/// Returns the index of an item in a list at the start of a field, and the rest of the field.
 fn place_in_list(field: &str) -> Option<(usize, &str)> {
     let (first, rest) = field.split_once('.').unwrap_or((field, ""));
     Some((first.parse().ok()?, rest))

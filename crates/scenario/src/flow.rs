@@ -1,4 +1,4 @@
-//! Who sends: `[[flow]]`.
+//! The flows: `[[flow]]`.
 
 use congestion::{ControllerKind, Settings};
 use document::ser::is_default;
@@ -14,7 +14,7 @@ use super::cubic::{self, CubicSpec};
 use super::hops::Hops;
 use super::host::HostSpec;
 
-/// A group of flows that differ in nothing but their start.
+/// A group of flows that differ only in their start.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(
     deny_unknown_fields,
@@ -23,7 +23,7 @@ use super::host::HostSpec;
 pub struct FlowSpec {
     /// `controller`: their congestion control.
     pub controller: Controller,
-    /// `count`: how many they are; one if not given.
+    /// `count`: the number of flows; one by default.
     #[serde(
         default = "one",
         deserialize_with = "some",
@@ -31,34 +31,35 @@ pub struct FlowSpec {
         skip_serializing_if = "is_one"
     )]
     pub count: u64,
-    /// `start`: when the first one starts.
+    /// `start`: the start of the first one.
     #[serde(default, skip_serializing_if = "is_default")]
     pub start: Duration,
     /// `stagger`: the time between their starts.
     #[serde(default, skip_serializing_if = "is_default")]
     pub stagger: Duration,
-    /// `bytes`: what each of them transfers; without it, bulk until the end of the run.
+    /// `bytes`: the bytes that each of them transfers; without it, bulk data until the end of the run.
     #[serde(default, deserialize_with = "positive")]
     pub bytes: Option<Bytes>,
-    /// `app`: what each of them sends, and when; without it, and without `bytes`, as much as goes.
+    /// `app`: the application of each of them; without it, and without `bytes`, bulk data.
     #[serde(default, with = "super::app", skip_serializing_if = "is_default")]
     pub app: app::Config,
-    /// `rtt`: the RTprop of each of them; that of the path if not given.
+    /// `rtt`: the RTprop of each of them; by default, the path's.
     pub rtt: Option<Duration>,
-    /// `bbr1`: how their BBR is different from the kernel's, if that is their controller.
+    /// `bbr1`: the differences of their BBR from the kernel's, if that is their controller.
     #[serde(default, deserialize_with = "short::<_, bbr1::Variant, _>")]
     pub bbr1: Option<Bbr1Spec>,
-    /// `cubic`: how their CUBIC is different from the kernel's, if that is their controller.
+    /// `cubic`: the differences of their CUBIC from the kernel's, if that is their controller.
     #[serde(default, deserialize_with = "short::<_, cubic::Variant, _>")]
     pub cubic: Option<CubicSpec>,
-    /// `bbr3`: how their BBRv3 is different from the draft's, if that is their controller.
+    /// `bbr3`: the differences of their BBRv3 from the draft's, if that is their controller.
     pub bbr3: Option<Bbr3Spec>,
-    /// `reverse`: whether they send against the others, their data over the uplinks and their ACKs over the bottlenecks.
+    /// `reverse`: true if they send in the opposite direction, their data over the uplinks and their ACKs over the
+    /// bottlenecks.
     #[serde(default, skip_serializing_if = "is_default")]
     pub reverse: bool,
-    /// `hops`: which of a chain of bottlenecks they cross; all if not given.
+    /// `hops`: the hops of a chain of bottlenecks that they cross; all by default.
     pub hops: Option<Hops>,
-    /// `host`: what is different at their hosts. A group with its own `scheduler` or `nic` has a sending host to itself.
+    /// `host`: the differences of their hosts. A group with its own `scheduler` or `nic` has its own sending host.
     #[serde(default, skip_serializing_if = "is_default")]
     pub host: HostSpec,
 }
@@ -80,7 +81,7 @@ fn some<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
 }
 
 impl FlowSpec {
-    /// One bulk flow from the start.
+    /// Returns one bulk flow from the start of the run.
     pub const fn new(controller: Controller) -> FlowSpec {
         FlowSpec {
             controller,
@@ -99,7 +100,7 @@ impl FlowSpec {
         }
     }
 
-    /// The settings that a controller of this kind has in this group.
+    /// The settings of a controller of this kind in this group.
     pub fn settings(&self, kind: ControllerKind) -> Settings {
         match kind {
             ControllerKind::Bbr1 => self.bbr1.map(|it| Settings::Bbr1(it.config())),
@@ -110,13 +111,13 @@ impl FlowSpec {
         .unwrap_or(kind.into())
     }
 
-    /// Whether a controller of this kind has other settings in this group than in Linux of today.
+    /// True if a controller of this kind has other settings in this group than in present Linux.
     pub fn has_own(&self, kind: ControllerKind) -> bool {
         self.settings(kind) != kind.into()
     }
 
-    /// The settings that this group has of controllers that are not its own: they have no effect. A sweep over controllers
-    /// leaves them where they are.
+    /// The kinds of this group's settings for other controllers than its own: they have no effect. A sweep over
+    /// controllers keeps them.
     pub fn idle_settings(&self) -> impl Iterator<Item = ControllerKind> {
         let given = [
             (ControllerKind::Bbr1, self.bbr1.is_some()),
@@ -130,17 +131,17 @@ impl FlowSpec {
             .map(|(kind, _)| kind)
     }
 
-    /// Whether each of them sends until the end of the run.
+    /// True if each of them sends until the end of the run.
     pub fn is_endless(&self) -> bool {
         self.bytes.is_none() && super::app::is_endless(&self.app)
     }
 
-    /// What their application is called; nothing for bulk data and transfers of `bytes`.
+    /// The name of their application; `None` for bulk data and transfers of `bytes`.
     pub fn app_kind(&self) -> Option<&'static str> {
         super::app::kind(&self.app)
     }
 
-    /// The application of each of them; `bytes` are one too.
+    /// The application of each of them. `bytes` are one, too.
     pub fn application(&self) -> app::Config {
         match self.bytes {
             Some(bytes) => app::Config::Transfer { bytes },
@@ -148,7 +149,7 @@ impl FlowSpec {
         }
     }
 
-    /// How many objects the application of one such flow delivers, if there is an end to them.
+    /// The number of objects that the application of one such flow delivers, if it is finite.
     pub fn objects(&self) -> Option<u64> {
         match self.application() {
             app::Config::Bulk | app::Config::RateLimited(_) => None,
@@ -162,12 +163,12 @@ impl FlowSpec {
         }
     }
 
-    /// Whether each object has a connection of its own.
+    /// True if each object has a connection of its own.
     pub fn opens_many(&self) -> bool {
         matches!(&self.app, app::Config::Poisson(poisson) if poisson.connections == Connections::New)
     }
 
-    /// When each flow of the group starts.
+    /// The start of each flow of the group.
     pub fn starts(&self) -> impl Iterator<Item = Duration> + use<> {
         let (start, stagger, count) = (self.start, self.stagger, self.count);
         (0..count).map(move |index| start + stagger * index)

@@ -1,8 +1,9 @@
-//! What must hold for any text that is given as a scenario: a fuzz target, which `fuzz/fuzz_targets` and the test below call.
+//! Properties of any text that is given as a scenario: a fuzz target, which `fuzz/fuzz_targets` and the test below
+//! call.
 
 use crate::Scenario;
 
-/// A scenario is read or refused in one line. What is written of one that is read is read again.
+/// A scenario is read, or refused in one line. The text that is written of a scenario can be read again.
 pub fn texts(bytes: &[u8]) {
     let Ok(text) = str::from_utf8(bytes) else {
         return;

@@ -1,10 +1,10 @@
-//! Which of a chain of bottlenecks a flow crosses.
+//! The hops of a chain that a flow crosses.
 
 use std::fmt;
 use std::ops::RangeInclusive;
 use std::str::FromStr;
 
-/// Neighbouring hops: `0-2`, or just `1`. Hop 0 is `[path]`, hop 1 the first `[[path.next]]`.
+/// Adjacent hops: `0-2`, or just `1`. Hop 0 is `[path]`, hop 1 the first `[[path.next]]`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Hops {
     first: usize,

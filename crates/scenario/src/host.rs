@@ -1,4 +1,4 @@
-//! What the hosts at both ends are like: `[host]`, and a group's own `host`.
+//! The hosts at both ends: `[host]`, and a group's own `host`.
 
 use serde::{Deserialize, Deserializer, Serialize};
 use transport::scheduler::Pacing;
@@ -6,17 +6,17 @@ use transport::sender::{FastOpen, LossDetection};
 use units::bounds::{positive, refused, whole};
 use units::{Bytes, Duration, Rate};
 
-/// A table whose fields need not be given, and which may lie over another one.
+/// Defines a table of optional fields, which may override another one.
 macro_rules! optional {
     ($(#[$about:meta])* struct $name:ident { $($(#[$of:meta])* $field:ident: $type:ty,)+ }) => {
         $(#[$about])*
         pub struct $name { $($(#[$of])* pub $field: Option<$type>,)+ }
 
         impl $name {
-            /// Nothing given.
+            /// No field is given.
             pub const UNSET: $name = $name { $($field: None,)+ };
 
-            /// These fields, and those of `base` where they are not given.
+            /// Returns these fields, and those of `base` where they are not given.
             #[must_use]
             pub fn over(&self, base: &$name) -> $name {
                 $name { $($field: self.$field.or(base.$field),)+ }
@@ -26,65 +26,66 @@ macro_rules! optional {
 }
 
 optional! {
-/// The hosts at both ends. What is not given is as Linux has it, except for buffers, which are larger than any window.
+/// The hosts at both ends. The defaults are Linux's, except for buffers, which are larger than any window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, expecting = "a table such as [host] with initial_cwnd = 10")]
 struct HostSpec {
-    /// `scheduler`: who spreads bursts over time: `"fq"`, the host's fair queueing; `"pacing"`, each connection whose
-    /// controller needs it by itself, in front of a FIFO; `"none"`, nobody.
+    /// `scheduler`: the packet scheduler that spreads bursts over time: `"fq"`, the host's fair queueing; `"pacing"`,
+    /// each connection by itself if its controller needs it, in front of a FIFO; `"none"`, none.
     scheduler: Pacing,
-    /// `nic`: the rate of the sending host's network card; without it, it takes no time.
+    /// `nic`: the rate of the sending host's network card; without it, transmission takes no time.
     #[serde(deserialize_with = "positive")]
     nic: Rate,
-    /// `mss`: payload of a full segment, in bytes.
+    /// `mss`: the payload of a full segment, in bytes.
     #[serde(deserialize_with = "mss")]
     mss: u64,
-    /// `initial_cwnd`: the congestion window at the start, in segments.
+    /// `initial_cwnd`: the initial congestion window, in segments.
     #[serde(deserialize_with = "segments")]
     initial_cwnd: u64,
-    /// `ack_every`: how many full segments make an ACK.
+    /// `ack_every`: the number of full segments per ACK.
     #[serde(deserialize_with = "segments")]
     ack_every: u64,
-    /// `sack_blocks`: how many SACK blocks an ACK may carry; 0 for hosts without SACK.
+    /// `sack_blocks`: the maximum number of SACK blocks of an ACK; 0 for hosts without SACK.
     #[serde(deserialize_with = "sack_blocks")]
     sack_blocks: u64,
-    /// `compressed_acks`: how many ACKs about a hole are held back at most, to be sent as one; 0 holds none back.
+    /// `compressed_acks`: the maximum number of ACKs about a hole that are combined into one; 0 combines none.
     #[serde(deserialize_with = "few")]
     compressed_acks: u64,
-    /// `send_buffer`: the most payload that the application may have written and the receiver not acknowledged.
+    /// `send_buffer`: the maximum payload that is written by the application and not acknowledged.
     #[serde(deserialize_with = "buffer")]
     send_buffer: Bytes,
-    /// `receive_buffer`: the most payload that the receive window may grow to.
+    /// `receive_buffer`: the maximum of the receive window, in payload.
     #[serde(deserialize_with = "buffer")]
     receive_buffer: Bytes,
-    /// `initial_receive_buffer`: the most payload that the receive window is at the start.
+    /// `initial_receive_buffer`: the initial receive window, in payload.
     #[serde(deserialize_with = "buffer")]
     initial_receive_buffer: Bytes,
-    /// `delayed_ack`: the longest that an ACK is held back; zero acknowledges every segment at once.
+    /// `delayed_ack`: the maximum delay of an ACK; zero acknowledges every segment at once.
     delayed_ack: Duration,
-    /// `aggregation_delay`: how long received segments wait for the rest of `ack_every`, where that is more than two.
+    /// `aggregation_delay`: the time for which received segments wait for the rest of `ack_every`, if that is more than
+    /// two.
     aggregation_delay: Duration,
-    /// `min_rto`: the shortest retransmission timeout.
+    /// `min_rto`: the minimum retransmission timeout.
     #[serde(deserialize_with = "positive")]
     min_rto: Duration,
-    /// `max_rto`: the longest retransmission timeout, backoff included.
+    /// `max_rto`: the maximum retransmission timeout, backoff included.
     #[serde(deserialize_with = "positive")]
     max_rto: Duration,
-    /// `loss_detection`: how losses are found: `"rack"`, by time, with tail loss probes (RFC 8985); `"dupacks"`, by three
-    /// duplicate ACKs (RFC 6675).
+    /// `loss_detection`: the method of loss detection: `"rack"`, by time, with tail loss probes (RFC 8985);
+    /// `"dupacks"`, by three duplicate ACKs (RFC 6675).
     loss_detection: LossDetection,
-    /// `ecn`: whether the connection is ECN-capable.
+    /// `ecn`: true if the connection is ECN-capable.
     ecn: bool,
-    /// `fast_open`: whether connections open with data (RFC 7413): `"off"`; `"on"`, once a connection before has fetched a
-    /// cookie; `"known"`, from the first on.
+    /// `fast_open`: the use of data in SYNs (RFC 7413): `"off"`; `"on"`, after an earlier connection has obtained a
+    /// cookie; `"known"`, from the first connection on.
     fast_open: FastOpen,
-    /// `offload`: whether the sender hands segments down in bursts (TSO) or one by one.
+    /// `offload`: true if the sender passes segments on in bursts (TSO), and not one by one.
     offload: bool,
 }
 }
 
 fn mss<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
-    // The least that IPv4 promises (RFC 9293, section 3.7.1), and what fits a jumbo frame.
+    // The minimum is IPv4's guarantee (RFC 9293, section 3.7.1), and the maximum fits a jumbo frame.
     whole(
         deserializer,
         536..=8948,
@@ -92,19 +93,19 @@ fn mss<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Err
     )
 }
 
-/// Beyond it there is no such host, and arithmetic that nobody needs.
-const MANY: u64 = 1_000_000;
+/// The maximum of counts. No host has more, and arithmetic stays in range.
+const MAX_COUNT: u64 = 1_000_000;
 
 fn segments<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
     whole(
         deserializer,
-        1..=MANY,
+        1..=MAX_COUNT,
         "segments make no sense; give 1 to 1000000",
     )
 }
 
 fn few<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
-    whole(deserializer, 0..=MANY, "is more than 1000000")
+    whole(deserializer, 0..=MAX_COUNT, "is more than 1000000")
 }
 
 fn sack_blocks<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {

@@ -1,8 +1,8 @@
-//! What the path is and who sends over it, as plain data.
+//! The path and its flows, as plain data.
 //!
-//! A scenario is read from TOML ([`Scenario::from_str`](std::str::FromStr::from_str), [`Scenario::load`]), with overrides such as `path.loss=2%`
-//! ([`Draft`]), or built field by field. Whatever the way, a value is read by the same code and answered with the
-//! same [`DocumentError`](document::DocumentError).
+//! A scenario is read from TOML ([`Scenario::from_str`](std::str::FromStr::from_str), [`Scenario::load`]), with
+//! overrides such as `path.loss=2%` ([`Draft`]), or built field by field. In each case, the same code reads a value,
+//! and errors are [`DocumentError`](document::DocumentError)s.
 //!
 //! ```
 //! use scenario::{Draft, Scenario};
@@ -17,7 +17,7 @@
 //! draft.set("path.rate", "20mbit")?;
 //! let scenario: Scenario = draft.read()?;
 //! assert_eq!(scenario.path.data.rate, Some("20mbit".parse()?));
-//! // What makes no sense is answered with the line, the field and the reason.
+//! // An error has the line, the field and the reason.
 //! let error = text.replace("1%", "101%").parse::<Scenario>().unwrap_err();
 //! assert_eq!(error.field, "path.loss");
 //! # Ok::<(), Box<dyn std::error::Error>>(())

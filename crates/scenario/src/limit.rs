@@ -1,4 +1,4 @@
-//! What links let through.
+//! The capacity of links for flows.
 
 use path::LossAt;
 use units::{Bytes, Duration};
@@ -8,7 +8,7 @@ use super::flow::FlowSpec;
 use super::link_spec::LinkSpec;
 use super::scenario::Scenario;
 
-/// What the links of a scenario let through. Made once for all its flows.
+/// The capacity of a scenario's links. It is computed once for all flows.
 #[derive(Debug, Clone)]
 pub struct Limits<'s> {
     scenario: &'s Scenario,
@@ -16,7 +16,7 @@ pub struct Limits<'s> {
     hops: Vec<[Link; 2]>,
 }
 
-/// What one link lets through.
+/// The capacity of one link.
 #[derive(Debug, Clone)]
 struct Link {
     spec: LinkSpec,
@@ -41,7 +41,7 @@ impl Link {
 }
 
 impl<'s> Limits<'s> {
-    /// Those of the scenario.
+    /// Computes the limits of the scenario.
     pub fn of(scenario: &'s Scenario) -> Limits<'s> {
         let hops = scenario.hops();
         let links = hops.map(|hop| [hop.data.clone(), hop.acks()].map(Link::new));
@@ -56,11 +56,11 @@ impl<'s> Limits<'s> {
         self.scenario
     }
 
-    /// The goodput in bits per second that a flow could have between two times if it were alone, as the links on its way
-    /// limit it: the narrowest one's rate, or its policer's, less what is lost at random behind it and what is damaged on any
-    /// link, times the payload's share of a packet. What is lost before the first bottleneck takes nothing from it. A damaged
-    /// packet takes its time on every later link, since its receiver discards it. `None` if no link on the way limits it, or
-    /// one has a trace.
+    /// The goodput in bits per second that a flow could have between two times if it were alone, by the links on its
+    /// path: the lowest rate of a link or its policer, without random losses behind it and damaged packets of any link,
+    /// times the payload's share of a packet. Losses before the first bottleneck use none of its rate. A damaged packet
+    /// uses every later link, since its receiver discards it. `None` if no link on the path limits it, or one has a
+    /// trace.
     pub fn goodput(
         &self,
         flow: &FlowSpec,
@@ -99,7 +99,7 @@ impl<'s> Limits<'s> {
 }
 
 impl LinkSpec {
-    /// The share of packets that random loss before the bottleneck lets through.
+    /// The share of packets that survive random loss before the bottleneck.
     pub fn passed_before(&self) -> f64 {
         match self.effects.loss_at {
             LossAt::Entry => 1.0 - self.effects.loss.mean(),
@@ -107,7 +107,7 @@ impl LinkSpec {
         }
     }
 
-    /// The share of packets that random loss behind the bottleneck lets through.
+    /// The share of packets that survive random loss behind the bottleneck.
     pub fn passed_behind(&self) -> f64 {
         match self.effects.loss_at {
             LossAt::Entry => 1.0,
@@ -115,7 +115,7 @@ impl LinkSpec {
         }
     }
 
-    /// The share of packets that corruption leaves whole.
+    /// The share of packets that are not corrupted.
     pub fn undamaged(&self) -> f64 {
         1.0 - self.effects.corruption.as_f64()
     }

@@ -1,4 +1,4 @@
-//! One direction of a hop: its bottleneck, and what happens to packets behind it.
+//! One direction of a hop: its bottleneck, and the effects behind it.
 
 use std::path::PathBuf;
 
@@ -13,8 +13,7 @@ use units::{Bytes, Duration, Rate, Ratio};
 use super::buffer::BufferSpec;
 use super::change::ChangeSpec;
 
-/// One direction of a hop, as `[path]` describes that of data and `[path.uplink]` that of ACKs. The default does nothing to
-/// packets.
+/// One direction of a hop: `[path]` for data, or `[path.uplink]` for ACKs. By default, it has no effect on packets.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(
     default,
@@ -22,18 +21,18 @@ use super::change::ChangeSpec;
     expecting = "a table such as { rate = \"1mbit\", buffer = \"100p\" }"
 )]
 pub struct LinkSpec {
-    /// `rate`: the bottleneck's rate; unlimited if not given.
+    /// `rate`: the bottleneck's rate; unlimited by default.
     #[serde(deserialize_with = "positive")]
     pub rate: Option<Rate>,
     /// `trace`: a file of delivery opportunities in Mahimahi's format, instead of a rate.
     #[serde(serialize_with = "ser::file")]
     pub trace: Option<PathBuf>,
-    /// `buffer`: the bottleneck's buffer; unlimited if not given. A BDP is this rate × the path's `rtt`.
+    /// `buffer`: the bottleneck's buffer; unlimited by default. A BDP is this rate × the path's `rtt`.
     pub buffer: Option<BufferSpec>,
-    /// `loss`, `queue`, `jitter` and so on: what else happens to packets.
+    /// `loss`, `queue`, `jitter` and so on: the other effects on packets.
     #[serde(rename = "*", serialize_with = "effects")]
     pub effects: Effects,
-    /// `change`: what changes, and when; of an uplink its rate and its MTU, since the path has one `rtt`.
+    /// `change`: changes at given times. Those of an uplink have only a rate and an MTU, since the path has one `rtt`.
     #[serde(
         rename = "change",
         deserialize_with = "one_or_more",
@@ -58,13 +57,13 @@ fn one_or_more<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<ChangeS
     })
 }
 
-/// Writes the effects that are not as usual.
+/// Writes the effects that differ from the defaults.
 fn effects<S: Serializer>(effects: &Effects, serializer: S) -> Result<S::Ok, S::Error> {
     let table = |effects| Table::try_from(effects).map_err(S::Error::custom);
     let usual = Effects::default();
     let usual = table(&usual)?;
     let mut written = table(effects)?;
-    // A loss of nothing is said only of a place.
+    // A loss of zero is written only with a place.
     let has_place = effects.loss_at != LossAt::default();
     written.retain(|key, value| usual.get(key) != Some(value) || (key == "loss" && has_place));
     let fields = written.into_iter();
@@ -73,22 +72,22 @@ fn effects<S: Serializer>(effects: &Effects, serializer: S) -> Result<S::Ok, S::
 }
 
 impl LinkSpec {
-    /// Whether packets may have to wait for others.
+    /// True if packets may have to wait for others.
     pub(crate) fn has_bottleneck(&self) -> bool {
         self.rate.is_some() || self.trace.is_some()
     }
 
-    /// Whether packets may arrive damaged.
+    /// True if packets may arrive damaged.
     pub fn may_corrupt(&self) -> bool {
         self.effects.corruption != Ratio::ZERO
     }
 
-    /// Whether there is an MTU, from the start or later on.
+    /// True if there is an MTU, from the start or after a change.
     pub fn has_mtu(&self) -> bool {
         self.effects.mtu.is_some() || self.changes.iter().any(|change| change.mtu.is_some())
     }
 
-    /// The buffer in bytes on a path with this RTprop, if it has a size that can be told: packets count as 1500 bytes,
+    /// The buffer in bytes on a path with this RTprop, if it can be computed: packets count as 1500 bytes, and
     /// multiples of the BDP and times need a rate.
     pub fn buffer_bytes(&self, rtt: Duration) -> Option<Bytes> {
         match self.buffer? {

@@ -1,4 +1,4 @@
-//! What the path is: `[path]`, and the path options of commands.
+//! The path: `[path]`, and the path options of commands.
 
 use document::de;
 use document::ser::{self, is_default};
@@ -12,11 +12,10 @@ use units::{Bytes, Duration, Ratio};
 use super::change::ChangeSpec;
 use super::link_spec::LinkSpec;
 
-/// A path as people describe it: one bottleneck for data, its RTprop, and what else happens to
-/// packets, in both directions.
+/// A path in people's terms: one bottleneck for data, its RTprop, and other effects on packets, in both directions.
 ///
-/// The default is a path that does nothing at all. Fields are set from text, in a scenario's `[path]` as in a command's
-/// options, by [`PathSpec::set`].
+/// By default, it has no effect. [`PathSpec::set`] sets fields from text, in a scenario's `[path]` as in a command's
+/// options.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(
     default,
@@ -24,20 +23,20 @@ use super::link_spec::LinkSpec;
     expecting = "a table such as [path] with rate = \"50mbit\""
 )]
 pub struct PathSpec {
-    /// The direction of data, whose fields are `[path]`'s own: `rate`, `buffer`, `loss` and so on, but not `aggregation`:
-    /// the path's is of ACKs.
+    /// The direction of data, whose fields are `[path]`'s own: `rate`, `buffer`, `loss` and so on, but not
+    /// `aggregation`, which is of ACKs.
     #[serde(rename = "*")]
     pub data: LinkSpec,
-    /// `rtt`: RTprop, the two-way propagation delay; half of it each way, unless `forward_delay` says otherwise.
+    /// `rtt`: RTprop, the two-way propagation delay; half of it in each direction, unless `forward_delay` differs.
     pub rtt: Duration,
-    /// `forward_delay`: the part of `rtt` that is on the way of data; half of it if not given.
+    /// `forward_delay`: the part of `rtt` in the direction of data; half of it by default.
     pub forward_delay: Option<Duration>,
     /// `ack_loss`: independent loss of ACKs.
     #[serde(deserialize_with = "lost_share", skip_serializing_if = "is_default")]
     pub ack_loss: Ratio,
     /// `aggregation`: ACKs that are held and released together: `{ interval = "10ms" }`.
     pub aggregation: Option<Aggregation>,
-    /// `uplink`: what the direction of ACKs has of its own; its loss may also be given as `ack_loss`, its aggregation as
+    /// `uplink`: the settings of the direction of ACKs. Its loss may also be given as `ack_loss`, its aggregation as
     /// `aggregation`.
     #[serde(skip_serializing_if = "is_default")]
     pub uplink: LinkSpec,
@@ -47,16 +46,16 @@ impl PathSpec {
     /// Sets the field `key` from an option's text, such as `2%` for `loss`. A table is written `key=value,key=value`
     /// (`rate=10mbit,burst=100kb` for `policer`); each text for `change` adds one change.
     ///
-    /// Fields that depend on each other are checked by [`PathSpec::check`], when all are set.
+    /// [`PathSpec::check`] checks dependent fields after all are set.
     ///
     /// # Errors
     ///
-    /// The key is unknown, or the text is not a sensible value for it. The error's field is `path.` and the key.
+    /// The key is unknown, or the text is not a valid value. The error's field is `path.` and the key.
     pub fn set(&mut self, key: &str, text: &str) -> Result<(), DocumentError> {
         self.set_to(key, Node::from_option(text))
     }
 
-    /// As [`PathSpec::set`], with a value; a list adds all its changes.
+    /// Does as [`PathSpec::set`] with a value. A list adds all its changes.
     ///
     /// # Errors
     ///
@@ -78,7 +77,7 @@ impl PathSpec {
         Ok(())
     }
 
-    /// Whether these keys, all that are given of a path, make sense together whatever their values.
+    /// Checks that these keys, all that are given of a path, are consistent whatever their values.
     ///
     /// # Errors
     ///
@@ -87,17 +86,17 @@ impl PathSpec {
         LinkSpec::check_given(keys.iter().copied()).map_err(|error| error.within("path"))
     }
 
-    /// Whether the fields make sense together.
+    /// Checks that the fields are consistent.
     ///
     /// # Errors
     ///
-    /// They do not, or one has no effect without another; the error's field is the one to mend.
+    /// They are not, or one has no effect without another. The error names the field to change.
     pub fn check(&self) -> Result<(), DocumentError> {
         self.check_fields("path")
             .map_err(|error| error.within("path"))
     }
 
-    /// As [`PathSpec::check`]; the error's field is relative to the path, and `name` is what the path is called.
+    /// Does as [`PathSpec::check`]. The error's field is relative to the path, and `name` is the path's name.
     pub(crate) fn check_fields(&self, name: &str) -> Result<(), DocumentError> {
         let wrong = |field: &str, reason: &str| Err(DocumentError::new(field, reason));
         if let Some(forward) = self.forward_delay.filter(|forward| *forward > self.rtt) {
@@ -134,11 +133,11 @@ impl PathSpec {
         Ok(())
     }
 
-    /// Whether anything passes, in both directions.
+    /// Checks that packets can pass in both directions.
     ///
     /// # Errors
     ///
-    /// All is lost at random or corrupted; the error's field is the loss or the corruption.
+    /// All are lost at random or corrupted. The error's field is the loss or the corruption.
     pub fn check_open(&self) -> Result<(), DocumentError> {
         let [data, acks] = [&self.data, &self.uplink].map(|link| &link.effects);
         let losses = [
@@ -157,13 +156,13 @@ impl PathSpec {
         }
     }
 
-    /// The buffer in bytes, if it has a size that can be told: packets count as 1500 bytes, multiples of the BDP and
-    /// times need a rate.
+    /// The buffer in bytes, if it can be computed: packets count as 1500 bytes, and multiples of the BDP and times need
+    /// a rate.
     pub fn buffer_bytes(&self) -> Option<Bytes> {
         self.data.buffer_bytes(self.rtt)
     }
 
-    /// The direction of ACKs, with what the path says of it.
+    /// The direction of ACKs, with the path's settings for it.
     pub fn acks(&self) -> LinkSpec {
         let mut link = self.uplink.clone();
         if self.ack_loss != Ratio::ZERO {
@@ -183,8 +182,8 @@ impl PathSpec {
         link
     }
 
-    /// The propagation delay of the direction of data, of so long a round trip; that of ACKs is the rest. When the round trip
-    /// changes, both directions keep their shares of it.
+    /// The propagation delay of the direction of data, for this round-trip time; that of ACKs is the rest. When the
+    /// round-trip time changes, both directions keep their shares of it.
     pub fn forward(&self, rtt: Duration) -> Duration {
         match self.forward_delay {
             Some(forward) if !self.rtt.is_zero() => {
@@ -196,7 +195,7 @@ impl PathSpec {
         }
     }
 
-    /// Whether packets cross the path as if it were not there.
+    /// True if the path has no effect on packets.
     pub fn is_transparent(&self) -> bool {
         *self == PathSpec::default()
     }

@@ -1,9 +1,9 @@
-//! How the propagation delays of paths and flows go together.
+//! The propagation delays of paths and flows.
 //!
-//! A path's `rtt` is the RTprop of the flows that do not give one of their own. What all flows have in common is the
-//! delay of the links; the rest is each flow's own way to the first link, its access. If every flow's RTprop is at least
-//! that of the hops it crosses, links have the delays that the path says. If one's is shorter, all links are shorter in
-//! the same proportion, and the other flows' access is longer instead: nobody's RTprop changes.
+//! A path's `rtt` is the RTprop of the flows without their own. All flows share the delay of the links. The rest is
+//! each flow's own path to the first link, its access. If every flow's RTprop is at least that of the hops that it
+//! crosses, links have the path's delays. If one's is shorter, all links are shorter in the same proportion, and the
+//! other flows' access is longer instead: no flow's RTprop changes.
 
 use units::Duration;
 
@@ -13,12 +13,12 @@ use super::path_spec::PathSpec;
 use super::scenario::Scenario;
 
 impl Scenario {
-    /// A flow's RTprop at the start: its own, or that of the hops it crosses.
+    /// A flow's RTprop at the start: its own, or that of the hops that it crosses.
     pub fn rtprop(&self, flow: &FlowSpec) -> Duration {
         flow.rtt.unwrap_or_else(|| self.crossed_rtt(flow))
     }
 
-    /// The delays that links have, both ways together, one for each hop.
+    /// The delays of links, both directions together, one for each hop.
     pub fn link_delays(&self) -> Vec<Duration> {
         // The greatest reduction that any flow needs, as a fraction.
         let mut factor = (1, 1);
@@ -36,7 +36,7 @@ impl Scenario {
         self.hops().map(|hop| reduced(hop.rtt)).collect()
     }
 
-    /// What of a flow's RTprop is not in the links that it crosses.
+    /// The part of a flow's RTprop that is outside the links that it crosses.
     pub fn access_delay(&self, flow: &FlowSpec, link_delays: &[Duration]) -> Duration {
         let shared = self
             .crossed(flow)
@@ -52,7 +52,8 @@ impl Scenario {
 }
 
 impl PathSpec {
-    /// The same path with links of this delay, both ways together. Its buffer and its changes mean what they did.
+    /// Returns the path with links of this delay, both directions together. Its buffer and its changes keep their
+    /// meanings.
     pub fn with_link_delay(&self, delay: Duration) -> PathSpec {
         let mut path = self.clone();
         let fixed = |buffer, bytes: Option<units::Bytes>| match (buffer, bytes) {

@@ -1,4 +1,4 @@
-//! A scenario: the path, and who sends over it.
+//! A scenario: the path, and the flows over it.
 
 use std::fmt;
 
@@ -14,20 +14,20 @@ use super::flow::FlowSpec;
 use super::host::HostSpec;
 use super::path_spec::PathSpec;
 
-/// What the path is and who sends over it.
+/// The path, and the flows over it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Scenario {
-    /// `name`: what people call it.
+    /// `name`: its name for people.
     #[serde(default)]
     pub name: String,
-    /// `duration`: when it ends at the latest; if not given, when every flow's `bytes` have arrived.
+    /// `duration`: the maximum length of the run; by default, the run ends when every flow's `bytes` have arrived.
     #[serde(default, deserialize_with = "positive")]
     pub duration: Option<Duration>,
-    /// `warmup`: how much of its beginning is left out of the summary.
+    /// `warmup`: the part of the beginning that is excluded from the summary.
     #[serde(default, skip_serializing_if = "is_default")]
     pub warmup: Duration,
-    /// `seed`: what every random choice of path and controllers derives from.
+    /// `seed`: the seed of all random choices of path and controllers.
     #[serde(default = "one", serialize_with = "ser::whole")]
     pub seed: u64,
     /// `[path]`: the path, or the first hop of a chain.
@@ -60,7 +60,7 @@ impl Scenario {
         std::iter::once(&self.path).chain(&self.next)
     }
 
-    /// The hops that a flow crosses, with their places.
+    /// The hops that a flow crosses, with their indices.
     pub fn crossed(&self, flow: &FlowSpec) -> impl Iterator<Item = (usize, &PathSpec)> + Clone {
         let hops = flow.hops;
         let hops_and_places = self.hops().enumerate();
@@ -68,11 +68,11 @@ impl Scenario {
             .filter(move |(place, _)| hops.is_none_or(|hops| hops.range().contains(place)))
     }
 
-    /// The controller of each group of flows, for an engine that has no kernel's.
+    /// The controller of each group of flows, for an engine without the kernel's controllers.
     ///
     /// # Errors
     ///
-    /// A group has one that only a kernel has, or only Python.
+    /// A group has one that only a kernel or only Python has.
     pub fn our_controllers(&self, engine: &str) -> Result<Vec<Settings>, DocumentError> {
         let groups = 0..self.flows.len();
         groups
@@ -80,7 +80,7 @@ impl Scenario {
             .collect()
     }
 
-    /// The same for one of the groups.
+    /// The controller of one of the groups.
     ///
     /// # Errors
     ///
@@ -105,7 +105,7 @@ impl Scenario {
         Err(self.flow_error(group, "controller", reason))
     }
 
-    /// What the scenario says without effect, a line each: settings of controllers that nobody has.
+    /// The settings without effect, a line each: settings of controllers that no flow has.
     pub fn idle(&self) -> impl Iterator<Item = DocumentError> {
         self.flows.iter().enumerate().flat_map(move |(index, flow)| {
             let own = flow.controller;
@@ -118,7 +118,7 @@ impl Scenario {
         })
     }
 
-    /// The error that `field` of a group of flows has `reason`.
+    /// Returns the error that `field` of a group of flows has `reason`.
     pub fn flow_error(
         &self,
         index: usize,
@@ -128,7 +128,7 @@ impl Scenario {
         self.of_flow(index, DocumentError::new(field, reason))
     }
 
-    /// The error, seen from the scenario in which this group of flows makes it.
+    /// Returns the error with its field relative to the scenario, for this group of flows.
     pub fn of_flow(&self, index: usize, error: DocumentError) -> DocumentError {
         match self.flows.len() {
             1 => error.within("flow"),
@@ -137,7 +137,7 @@ impl Scenario {
     }
 }
 
-/// What a hop is called in errors.
+/// The name of a hop in errors.
 pub(super) fn hop_name(place: usize) -> String {
     match place.checked_sub(1) {
         None => "path".to_string(),
@@ -145,7 +145,7 @@ pub(super) fn hop_name(place: usize) -> String {
     }
 }
 
-/// As TOML, such that reading it gives the same scenario.
+/// Writes TOML that is read as the same scenario.
 impl fmt::Display for Scenario {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         ser::table(self).map_err(|_| fmt::Error)?.fmt(f)

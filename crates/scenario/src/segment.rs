@@ -1,4 +1,4 @@
-//! The largest segments that flows send.
+//! The segment sizes of flows.
 
 use path::Mtu;
 use transport::app::Config;
@@ -9,9 +9,9 @@ use super::flow::FlowSpec;
 use super::scenario::{Scenario, hop_name};
 
 impl Scenario {
-    /// The payload of a full segment of a flow: what its host says, or else an Ethernet's, and no more than fits the smallest
-    /// MTU that its data, and its requests if it has any, meet at the start of the run, as if the hosts had discovered it before
-    /// (RFC 8899). ACKs fit every MTU.
+    /// The payload of a full segment of a flow: its host's, or else an Ethernet's, and at most what fits the smallest
+    /// MTU that its data, and its requests if it has any, cross at the start of the run, as if the hosts had discovered
+    /// it before (RFC 8899). ACKs fit every MTU.
     pub fn mss(&self, flow: &FlowSpec) -> Bytes {
         let host = flow.host.over(&self.host);
         host.mss.map_or_else(|| self.usual_mss(flow), Bytes::new)
@@ -22,7 +22,7 @@ impl Scenario {
         least.map_or(MSS, |(mtu, _)| MSS.min(mtu.bytes() - HEADERS))
     }
 
-    /// The smallest MTU that a flow's segments meet at the start, and the link that has it.
+    /// The smallest MTU that a flow's segments cross at the start, and its link.
     pub(crate) fn least_mtu(&self, flow: &FlowSpec) -> Option<(Mtu, String)> {
         let has_requests = matches!(flow.app, Config::Requests(_) | Config::Video(_));
         let links = self.crossed(flow).flat_map(|(place, hop)| {

@@ -1,4 +1,4 @@
-//! A path as people describe it, turned into what `path` runs; and what it allows.
+//! The conversion of a path for `path`, and its capacity.
 
 use std::fmt;
 use std::io::Read;
@@ -14,21 +14,22 @@ use super::path_spec::PathSpec;
 use super::scenario::hop_name;
 use files::regular;
 
-/// An hour at 100 Mbit/s is about 240 MB of text; what is larger is probably no trace.
-const MAX_TRACE: u64 = 1 << 28;
+/// The maximum size of a trace's file, in bytes. An hour at 100 Mbit/s has about 240 MB of text, so a larger file is
+/// probably no trace.
+const MAX_TRACE_BYTES: u64 = 1 << 28;
 
 impl PathSpec {
-    /// The path for an engine: each direction's part of the RTprop on it, the bottleneck and its like on the direction of
-    /// data, ACK loss and aggregation on the other. Reads the trace, if there is one.
+    /// Returns the path for an engine: each direction with its part of the RTprop, the bottleneck and its effects in
+    /// the direction of data, ACK loss and aggregation in the other. Reads the trace, if there is one.
     ///
     /// # Errors
     ///
-    /// The fields make no sense together, or the trace cannot be read.
+    /// The fields are inconsistent, or the trace cannot be read.
     pub fn config(&self) -> Result<PathConfig, DocumentError> {
         self.config_at(0)
     }
 
-    /// As [`PathSpec::config`], of the hop at this place of a chain.
+    /// Does as [`PathSpec::config`] for the hop with this index in a chain.
     pub fn config_at(&self, place: usize) -> Result<PathConfig, DocumentError> {
         let name = hop_name(place);
         self.config_of(&name).map_err(|error| error.within(&name))
@@ -47,27 +48,27 @@ impl PathSpec {
 }
 
 impl LinkSpec {
-    /// What can be transmitted between two times, if the link has a rate.
+    /// The capacity between two times, if the link has a rate.
     pub fn capacity(&self, from: Duration, to: Duration) -> Option<Bytes> {
         Some(self.transmitted()?.between(from, to))
     }
 
-    /// The most that policer and rate let through between two times, if the link has either. The policer's bucket
-    /// counts as full at the first.
+    /// The maximum bytes that policer and rate admit between two times, if the link has either. The policer's bucket is
+    /// assumed to be full at first.
     pub fn admitted(&self, from: Duration, to: Duration) -> Option<Bytes> {
         let policed = self.policed(to.saturating_sub(from));
         let limits = [self.capacity(from, to), policed];
         limits.into_iter().flatten().min()
     }
 
-    /// The most that the policer lets through in a time that begins with a full bucket, if the link has one.
+    /// The maximum bytes that the policer admits in a time that begins with a full bucket, if the link has one.
     pub(crate) fn policed(&self, span: Duration) -> Option<Bytes> {
         let policer = self.effects.policer?;
         Some(policer.burst + policer.rate.bytes_in(span))
     }
 
-    /// The link for an engine, on a path with this RTprop, of which its delay is a `part`. Reads the trace, if there is
-    /// one.
+    /// Returns the link for an engine, on a path with this RTprop, of which its delay is a `part`. Reads the trace, if
+    /// there is one.
     fn config(
         &self,
         rtt: Duration,
@@ -81,7 +82,7 @@ impl LinkSpec {
         self.settings(rtt, part, capacity)
     }
 
-    /// As [`LinkSpec::config`], with this capacity.
+    /// Does as [`LinkSpec::config`] with this capacity.
     pub(super) fn settings(
         &self,
         rtt: Duration,
@@ -118,12 +119,12 @@ fn read_trace(file: &Path) -> Result<Trace, DocumentError> {
     };
     let mut text = String::new();
     let opened = regular::open(file).map_err(|error| wrong(&error))?;
-    // One byte more than allowed tells a file that is too large from one that just fits, whatever it is.
+    // One byte above the maximum distinguishes a file that is too large from one that just fits.
     opened
-        .take(MAX_TRACE + 1)
+        .take(MAX_TRACE_BYTES + 1)
         .read_to_string(&mut text)
         .map_err(|error| wrong(&error))?;
-    if text.len() as u64 > MAX_TRACE {
+    if text.len() as u64 > MAX_TRACE_BYTES {
         return Err(wrong(&"larger than 256 MiB; give a shorter trace"));
     }
     text.parse()

@@ -1,4 +1,4 @@
-//! Scenarios as people write them, rightly and wrongly.
+//! Valid and invalid scenarios.
 
 use congestion::ControllerKind;
 use document::Part;
@@ -55,7 +55,7 @@ fn error(text: &str) -> String {
     text.parse::<Scenario>().unwrap_err().to_string()
 }
 
-/// The error for a `[path]` with this line in it, which is the fifth.
+/// Returns the error for a `[path]` with this line in it, which is the fifth.
 fn path_error(line: &str) -> String {
     let text = format!(
         "name = \"x\"\nduration = \"10s\"\n[path]\nrtt = \"40ms\"\n{line}\n[[flow]]\ncontroller = \"cubic\"\n"
@@ -125,7 +125,7 @@ fn everything_that_there_is() {
     assert_eq!(there.effects.duplicate, Ratio::new(1, 1000));
     assert_eq!(there.effects.corruption, Ratio::new(1, 500));
     assert_eq!(there.effects.mtu, Mtu::new(1_500));
-    // A change of the MTU is of its direction alone.
+    // A change of the MTU applies to its direction only.
     assert_eq!(there.changes[1].mtu, Mtu::new(1_400));
     assert_eq!(back.changes[0].mtu, None);
     assert_eq!(
@@ -256,7 +256,7 @@ fn a_setting_without_effect_names_what_it_lacks() {
         assert!(error.ends_with(&answer), "{error}");
         assert!(error.starts_with("line "), "{error}");
     }
-    // A place and a loss of 0 % are one of the points of a sweep.
+    // A place with a loss of 0 % is a point of a sweep.
     for lines in [
         "loss = \"0%\"\nloss_at = \"exit\"",
         "rate = \"1mbit\"\nbuffer = \"30kb\"\nqueue = { kind = \"threshold\", at = \"30kb\" }",
@@ -615,7 +615,7 @@ fn what_is_long_is_told_in_short() {
     }
 }
 
-/// Each way of giving a scenario names other fields and examples in its own words.
+/// Each form of a scenario has its own names of fields and examples.
 #[test]
 fn an_error_tells_values_fields_and_examples_from_words() {
     let told = |line: &str| {
@@ -641,7 +641,7 @@ fn an_error_tells_values_fields_and_examples_from_words() {
     }
 }
 
-/// Records and runs are found again by the text of their scenario, so that it must not change.
+/// Records and runs are found by the text of their scenario, so it must not change.
 #[test]
 fn settings_are_written_as_they_always_were() {
     let said: Scenario = include_str!("settings/said.toml").parse().unwrap();
@@ -685,7 +685,7 @@ fn options_speak_the_same_language() {
     path.check().unwrap();
     assert_eq!(path.buffer_bytes(), Some(Bytes::new(800_000)));
     assert_eq!(path.data.changes.len(), 2);
-    // Engines take changes in the order of their times.
+    // Engines apply changes in the order of their times.
     assert_eq!(
         path.config().unwrap().forward.changes[0].at,
         Time::from_nanos(10_000_000_000)
@@ -785,7 +785,7 @@ fn traces_are_found_beside_the_scenario() {
     let scenario = Scenario::load(&file).unwrap();
     let missing = scenario.path.config().unwrap_err();
     assert_eq!(missing.field, "path.trace");
-    // A directory stands for all that is no regular file.
+    // A directory stands for anything that is no regular file.
     std::fs::create_dir(directory.path().join("cell.trace")).unwrap();
     let error = scenario.path.config().unwrap_err().to_string();
     assert!(
@@ -895,7 +895,7 @@ fn applications_with_absurdly_many_objects_are_refused() {
         );
         assert_eq!(error.lines().count(), 1);
     }
-    // A count ends them before.
+    // A count ends them earlier.
     let few = "{ kind = \"poisson\", interval = \"1ns\", sizes = \"1b\", count = 1000 }";
     assert_eq!(with(few), Ok(()));
     assert_eq!(
@@ -932,7 +932,7 @@ fn each_direction_has_its_part_of_the_delay() {
     );
     let changed = [&config.forward, &config.reverse].map(|link| link.changes[0].delay);
     assert_eq!(changed, [Some(ms(140)), Some(ms(60))]);
-    // Links that are shorter, for a flow's own RTprop, keep the proportion.
+    // Links that are shorter because of a flow's own RTprop keep the proportion.
     let config = path.with_link_delay(ms(50)).config().unwrap();
     assert_eq!(
         [config.forward.delay, config.reverse.delay],

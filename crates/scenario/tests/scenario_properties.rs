@@ -1,4 +1,4 @@
-//! What holds of every scenario and of every text.
+//! Properties of every scenario and of every text.
 
 use path::{
     Aggregation, CoDel, Demand, Discipline, Distribution, Effects, FqCoDel, GilbertElliott, Jitter,

@@ -12,6 +12,9 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::thread;
 
+/// The first word of each line.
+pub const MARK: &str = "SKIPPED";
+
 /// The environment variable that names the file.
 pub const FILE: &str = "FULLPIPE_SKIPPED";
 
@@ -45,7 +48,7 @@ fn line(package: &str, thread: Option<&str>, module: &str, reason: Arguments<'_>
     let test = thread.filter(|name| *name != "main").unwrap_or(module);
     let reason = reason.to_string();
     let reason = reason.split_whitespace().collect::<Vec<_>>().join(" ");
-    format!("SKIPPED {package} {test}: {reason}\n")
+    format!("{MARK} {package} {test}: {reason}\n")
 }
 
 /// Writes the line at once, so that lines of other tests do not mix with it.

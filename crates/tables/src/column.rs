@@ -10,12 +10,12 @@ pub struct Column<'c, R> {
     pub cells: Cells<'c, R>,
 }
 
-/// Looks a cell up in its row.
+/// Returns the value of a row's cell.
 type Cell<'c, R, T> = Box<dyn Fn(&R) -> Option<T> + 'c>;
 
-/// The cells of a column; one without a value is null.
+/// The cells of a column. A cell without a value is null.
 pub enum Cells<'c, R> {
-    /// Whole numbers; in a file, one that is too large for a signed number of 64 bits becomes the largest.
+    /// Whole numbers. In a file, one that is too large for a signed number of 64 bits becomes the largest.
     Whole(Cell<'c, R, u64>),
     /// Numbers.
     Real(Cell<'c, R, f64>),
@@ -38,7 +38,7 @@ pub enum Kind {
     List,
 }
 
-/// The value of a cell that is no list.
+/// The value of a cell that is not a list.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Value<'c> {
     /// A whole number.
@@ -49,7 +49,7 @@ pub enum Value<'c> {
     Text(Cow<'c, str>),
 }
 
-/// Lists of structs, made from items and the fields that each of them has.
+/// Lists of structs: items with the same fields.
 pub struct List<'c, R> {
     /// The names and types of the fields.
     pub fields: Vec<(Cow<'c, str>, Kind)>,
@@ -116,14 +116,14 @@ impl<'c, R> Column<'c, R> {
         Column::new(name, Cells::List(list))
     }
 
-    /// Tells whether its cells are lists.
+    /// True if its cells are lists.
     pub fn is_list(&self) -> bool {
         self.cells.kind() == Kind::List
     }
 }
 
 impl<'c, R> Cells<'c, R> {
-    /// Their type.
+    /// The type of the cells.
     pub fn kind(&self) -> Kind {
         match self {
             Cells::Whole(_) => Kind::Whole,
@@ -133,7 +133,7 @@ impl<'c, R> Cells<'c, R> {
         }
     }
 
-    /// The value of a row's cell. `None` for null, and for a list.
+    /// Returns the value of a row's cell; `None` for null, and for a list.
     pub fn value(&self, row: &R) -> Option<Value<'c>> {
         match self {
             Cells::Whole(cell) => cell(row).map(Value::Whole),

@@ -1,8 +1,8 @@
 //! Tables: columns with a name, a unit and a type; numbers as text; statistics; and Parquet files.
 //!
-//! A [`Column`] says once how a value of a row is called and where it comes from. Parquet files, JSON and Arrow follow it.
-//! [`numbers`] writes a quantity for people. [`statistics`] has the one definition of a median and of a quantile. Parquet
-//! needs the feature `parquet`.
+//! A [`Column`] has the name of a row's value and the function that returns it. Parquet files, JSON and Arrow use it.
+//! [`numbers`] writes quantities for people. [`statistics`] has the only definitions of a median and of a quantile.
+//! Parquet needs the feature `parquet`.
 //!
 //! ```
 //! use tables::{Column, Value};

@@ -1,4 +1,4 @@
-//! Numbers as text for people: three digits, and the unit that suits them.
+//! Numbers as text for people: three digits, and a suitable unit.
 
 use std::fmt::Display;
 use std::time::{Duration, UNIX_EPOCH};
@@ -18,7 +18,7 @@ pub fn size(count: Bytes) -> String {
     scaled(count.get() as f64, &["B", "kB", "MB", "GB", "TB"])
 }
 
-/// A count of bytes without decimals that say nothing: `4 MB`.
+/// A count of bytes without insignificant decimals: `4 MB`.
 pub fn bytes(count: Bytes) -> String {
     bare(&size(count))
 }
@@ -41,12 +41,12 @@ pub fn utc(unix_s: u64) -> String {
     text.strip_suffix(":00").unwrap_or(text).to_owned()
 }
 
-/// Milliseconds, without decimals that say nothing: `40 ms`.
+/// Milliseconds without insignificant decimals: `40 ms`.
 pub fn millis(value: f64) -> String {
     bare(&format!("{} ms", three_digits(value)))
 }
 
-/// A quantity that displays as scenarios have it, such as `5ms` or `1%`, with the space that texts have before the unit: `5 ms`.
+/// A quantity in scenarios' form, such as `5ms` or `1%`, with a space before the unit, as in texts: `5 ms`.
 pub fn spaced(quantity: impl Display) -> String {
     let text = quantity.to_string();
     let unit = text.find(|c: char| c.is_alphabetic() || c == '%');
@@ -59,13 +59,13 @@ pub fn percent(share: f64) -> String {
     format!("{:.1} %", share * 100.0)
 }
 
-/// A number of things that can be counted: `1 run`, `2 runs`.
+/// A number of countable things: `1 run`, `2 runs`.
 pub fn count(number: u64, thing: &str) -> String {
     let end = if number == 1 { "" } else { "s" };
     format!("{number} {thing}{end}")
 }
 
-/// A value, or a dash if it is not known.
+/// A value, or a dash if it is unknown.
 pub fn known<T>(value: Option<T>, text: fn(T) -> String) -> String {
     value.map_or("–".to_owned(), text)
 }
@@ -79,13 +79,13 @@ pub fn resent(sent: Option<u64>, again: Option<u64>) -> String {
     known(share, percent)
 }
 
-/// Less than a thousand of the first unit is whole.
+/// Values below a thousand of the first unit are whole.
 fn scaled(value: f64, units: &[&str]) -> String {
     let (mut value, mut units) = (value, units);
     if value < 999.5 {
         return format!("{value:.0} {}", units[0]);
     }
-    // 999.5 and more would be rounded to four digits.
+    // Values of 999.5 and more would be rounded to four digits.
     while value >= 999.5 && units.len() > 1 {
         value /= 1000.0;
         units = &units[1..];
@@ -102,7 +102,7 @@ fn three_digits(value: f64) -> String {
     }
 }
 
-/// A number with its unit, without zeros at the end of the decimals.
+/// A number with its unit, without trailing zeros of the decimals.
 fn bare(text: &str) -> String {
     let (number, unit) = text.split_once(' ').unwrap_or((text, ""));
     if !number.contains('.') {
@@ -120,7 +120,7 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// A printed number can be typed: it is read as the value that was printed, to its three digits.
+        /// A printed number can be typed: it is read as the printed value, to its three digits.
         #[test]
         fn what_is_printed_can_be_typed(value in 1_u64..1 << 62, shift in 0_u32..62, share in 0.0..1.0_f64) {
             let value = (value >> shift).max(1);
@@ -136,7 +136,7 @@ mod tests {
             let nanos = value as f64 / 1e6;
             for text in [span(nanos), millis(nanos)] {
                 let read: units::Duration = text.parse().expect("a time");
-                // Less than a hundredth of a millisecond is not printed.
+                // A printed number has no less than a hundredth of a millisecond.
                 let off = (read.as_nanos() as f64 - value as f64).abs();
                 prop_assert!(off < 0.006 * value as f64 + 5_001.0, "{} {}", text, value);
             }

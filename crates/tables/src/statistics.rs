@@ -1,4 +1,4 @@
-//! Statistics of many values: each has one definition.
+//! Statistics of many values, each with one definition.
 
 use serde::Serialize;
 
@@ -20,12 +20,12 @@ impl Sorted {
         &self.0
     }
 
-    /// The smallest.
+    /// The minimum.
     pub fn min(&self) -> Option<f64> {
         self.0.first().copied()
     }
 
-    /// The largest.
+    /// The maximum.
     pub fn max(&self) -> Option<f64> {
         self.0.last().copied()
     }
@@ -80,14 +80,14 @@ pub fn deviation(values: &[f64]) -> Option<f64> {
 pub struct Spread {
     /// The middle value, or the mean of the two in the middle.
     pub median: f64,
-    /// The smallest.
+    /// The minimum.
     pub min: f64,
-    /// The largest.
+    /// The maximum.
     pub max: f64,
 }
 
 impl Spread {
-    /// The spread of `values`, if there are any.
+    /// Returns the spread of `values`; `None` if there are none.
     pub fn of(values: impl IntoIterator<Item = f64>) -> Option<Spread> {
         let sorted = Sorted::from_iter(values);
         Some(Spread {

@@ -33,7 +33,7 @@ use files::others;
 use lab::{Cancel, EngineKind};
 use linux::command::Init;
 use rollout::steer::Steer;
-use rollout::study::{Lookup, Place, Study, StudyError, own_directory, read};
+use rollout::study::{Lookup, Study, StudyDirectory, StudyError, own_directory, read};
 use scenario::{FlowSpec, HostSpec};
 use units::{Bytes, Duration};
 
@@ -254,7 +254,8 @@ impl<'s> Live<'s> {
         let text = self.spec.plan(&group.path().display().to_string());
         let plan = Plan::parse(&text)?;
         let data = directory.join(STUDY);
-        let place = Place::make(&data, &text, &plan, unix_s()).map_err(StudyError::from)?;
+        let place =
+            StudyDirectory::make(&data, &text, &plan, unix_s()).map_err(StudyError::from)?;
         let (key, shares, names) = (place.key(), plan.shares(), plan.names());
         let lookup = Lookup {
             systems: Some(systems(&directory.join(SYSTEMS))?),

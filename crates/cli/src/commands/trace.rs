@@ -211,7 +211,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
             options.quiet,
             format_args!("report: {}", directory.display()),
         );
-        let most = report::trace::MOST_SUMMARIZED;
+        let most = report::trace::MAX_SUMMARIZED;
         if summary.connections.len().max(summary.quic.len()) > most {
             let words =
                 "connections with the most payload; connections.parquet has all TCP connections";

@@ -3,7 +3,7 @@
 use std::io::{self, ErrorKind, Read};
 use std::path::Path;
 
-use experiment::policy::MOST_NETWORKS;
+use experiment::policy::MAX_NETWORKS;
 use files::regular;
 use fleet::{Prefix, Systems, SystemsError};
 
@@ -42,5 +42,5 @@ pub fn check_length(text: &[u8]) -> io::Result<()> {
 pub fn networks(of: &Path, list: &Path) -> Result<Vec<Prefix>, SystemsError> {
     let beside = of.parent().unwrap_or(Path::new(""));
     let opened = regular::open(&beside.join(list)).map_err(Into::into);
-    opened.and_then(|file| Systems::list(file, MOST_NETWORKS))
+    opened.and_then(|file| Systems::list(file, MAX_NETWORKS))
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use experiment::Plan;
 use predicates::prelude::PredicateBooleanExt;
 use predicates::str::contains;
-use rollout::study::Place;
+use rollout::study::StudyDirectory;
 
 use crate::support::{fullpipe, refused};
 
@@ -140,7 +140,7 @@ fn options_are_a_plan() {
     );
     // The same options continue the study, and others form another plan.
     let plan = Plan::parse(SAME).expect("a plan");
-    let mut place = Place::make(Path::new(&out), SAME, &plan, 0.0).expect("a study");
+    let mut place = StudyDirectory::make(Path::new(&out), SAME, &plan, 0.0).expect("a study");
     place.about.ran_s = 1.0;
     place.save().expect("saved");
     let again = fullpipe(with("").split_whitespace()).assert().code(2);
@@ -180,7 +180,7 @@ fn a_terminal_obeys_no_plan() {
         .code(2)
         .stdout(shown());
     let plan = Plan::parse(&text).expect("a plan");
-    Place::make(Path::new(&out), &text, &plan, 0.0).expect("a study");
+    StudyDirectory::make(Path::new(&out), &text, &plan, 0.0).expect("a study");
     fullpipe(["study", "report", &out])
         .assert()
         .success()

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::rooms::{Arrows, manifests};
+use crate::rooms::{Arrows, built_with};
 use crate::{root, text};
 
 /// The rooms of each floor, from the highest floor to the ground.
@@ -39,7 +39,7 @@ fn known() -> BTreeSet<(String, String)> {
 
 #[test]
 fn every_room_is_on_a_floor_and_arrows_up_have_a_reason() {
-    let arrows = manifests("dependencies");
+    let arrows = built_with();
     let floors = floors(&arrows);
     let mut placed: Vec<&String> = floors.iter().flat_map(|(_, rooms)| rooms).collect();
     placed.sort();
@@ -71,7 +71,7 @@ fn every_room_is_on_a_floor_and_arrows_up_have_a_reason() {
 
 #[test]
 fn production_stands_on_no_simulator() {
-    let arrows = manifests("dependencies");
+    let arrows = built_with();
     let floors = floors(&arrows);
     let production = floors.iter().find(|(name, _)| name == "production");
     let mut open = production.expect("a floor").1.clone();

@@ -16,6 +16,8 @@ type Names = Vec<String>;
 #[derive(Default)]
 struct Module {
     file: PathBuf,
+    /// True for a block of code with a `use` of its own. Its other names are those of its parent.
+    is_block: bool,
     parent: usize,
     children: BTreeMap<String, usize>,
     items: BTreeSet<String>,
@@ -79,14 +81,7 @@ impl Modules {
                 }
                 "use" => {
                     let is_visible = item[..keyword].iter().any(|token| is(token, "pub"));
-                    let tree = &item[keyword + 1..];
-                    read_use(tree, &mut Vec::new(), &mut |path, alias| {
-                        self.0[module].imports.push(Import {
-                            alias,
-                            path,
-                            is_visible,
-                        });
-                    });
+                    self.import(module, &item[keyword + 1..], is_visible);
                     continue;
                 }
                 "macro_rules" => {
@@ -133,18 +128,25 @@ impl Modules {
         self.read_file(child, &within);
     }
 
-    /// Reads the paths in an item.
-    fn read_code(&mut self, module: usize, tokens: TokenStream) {
-        for part in items(tokens) {
-            if let Some(at) = part.iter().position(|token| is(token, "use"))
-                && !part.get(at + 1).is_some_and(|next| is(next, "<"))
-            {
-                let found = &mut self.0[module].mentions;
-                read_use(&part[at + 1..], &mut Vec::new(), &mut |path, _| {
-                    found.insert(path);
-                });
-                continue;
-            }
+    /// Reads the paths in an item or a block.
+    fn read_code(&mut self, mut module: usize, tokens: TokenStream) {
+        let (uses, code): (Vec<_>, _) = items(tokens)
+            .into_iter()
+            .partition(|part| import(part).is_some());
+        if !uses.is_empty() {
+            let block = Module {
+                file: self.0[module].file.clone(),
+                is_block: true,
+                parent: module,
+                ..Module::default()
+            };
+            module = self.0.len();
+            self.0.push(block);
+        }
+        for part in uses {
+            self.import(module, import(&part).unwrap_or_default(), false);
+        }
+        for part in code {
             let mut path = Vec::new();
             let (mut is_joined, mut is_first_colon) = (false, false);
             for token in &part {
@@ -172,6 +174,16 @@ impl Modules {
             }
             self.mention(module, &mut path);
         }
+    }
+
+    fn import(&mut self, module: usize, tree: &[TokenTree], is_visible: bool) {
+        read_use(tree, &mut Vec::new(), &mut |path, alias| {
+            self.0[module].imports.push(Import {
+                alias,
+                path,
+                is_visible,
+            });
+        });
     }
 
     fn mention(&mut self, module: usize, path: &mut Names) {
@@ -220,6 +232,9 @@ impl Modules {
     fn resolve(&self, module: usize, path: &[String], depth: usize) -> Option<Target> {
         let (first, rest) = path.split_first()?;
         let from = match first.as_str() {
+            "self" | "super" if self.0[module].is_block => {
+                return self.resolve(self.0[module].parent, path, depth);
+            }
             "crate" => 0,
             "self" => module,
             "super" => self.0[module].parent,
@@ -248,8 +263,8 @@ impl Modules {
                 .find(*child, rest, depth)
                 .or(Some(Target::Item(*child)));
         }
-        // Imports may form a loop.
-        if depth > 20 {
+        // Imports may form a loop, and each may be tried at every step.
+        if depth > 8 {
             return None;
         }
         let imports = module.imports.iter().filter_map(|import| {
@@ -269,6 +284,9 @@ impl Modules {
         let mut imports = imports.peekable();
         if imports.peek().is_some() {
             return imports.next();
+        }
+        if module.is_block {
+            return self.find(module.parent, path, depth);
         }
         let child = module.children.get(first);
         let child = child.map(|child| Target::Module(*child));
@@ -299,7 +317,7 @@ fn items(tokens: TokenStream) -> Vec<Vec<TokenTree>> {
             }
             _ => false,
         };
-        let is_use = item.iter().any(|token| is(token, "use"));
+        let is_use = import(item).is_some();
         item.push(token);
         // The braces of a `use` do not end the item.
         let is_over = !is_use || item.last().is_some_and(|token| is(token, ";"));
@@ -364,6 +382,14 @@ fn keyword(item: &[TokenTree]) -> usize {
     of_function.map_or(first, |later| first + 1 + later)
 }
 
+/// The names of a `use`. The one in a type, `use<'a>`, has none.
+fn import(item: &[TokenTree]) -> Option<&[TokenTree]> {
+    let at = item.iter().position(|token| is(token, "use"))?;
+    let tree = &item[at + 1..];
+    let is_of_type = tree.first().is_some_and(|next| is(next, "<"));
+    (!is_of_type).then_some(tree)
+}
+
 /// Passes each path of a `use`, and its local name, to `found`.
 fn read_use(tree: &[TokenTree], before: &mut Names, found: &mut impl FnMut(Names, Option<String>)) {
     let begin = before.len();
@@ -424,28 +450,55 @@ mod tests {
         ("tests.rs", "use crate::a::f;"),
     ];
 
-    #[test]
-    fn arrows_lead_to_definitions() {
-        let root = env::temp_dir().join(format!("fullpipe-modules-{}", process::id()));
-        fs::create_dir_all(root.join("b")).expect("a directory");
-        for (name, text) in FILES {
-            fs::write(root.join(name), text).expect("a file");
+    /// The arrows between these files.
+    fn told(name: &str, files: &[(&str, &str)]) -> Vec<String> {
+        let root = env::temp_dir().join(format!("fullpipe-modules-{name}-{}", process::id()));
+        for (name, text) in files {
+            let file = root.join(name);
+            fs::create_dir_all(file.parent().expect("a directory")).expect("a directory");
+            fs::write(file, text).expect("a file");
         }
         let arrows = arrows(&root.join("lib.rs"));
         fs::remove_dir_all(&root).expect("the directory");
+        let name = |file: &PathBuf| {
+            file.strip_prefix(&root)
+                .expect("inside")
+                .display()
+                .to_string()
+        };
         let all = arrows
             .iter()
-            .flat_map(|(from, to)| to.iter().map(move |to| [from, to]));
-        let all =
-            all.map(|both| both.map(|file| file.strip_prefix(&root).expect("inside").to_owned()));
-        let told = [
-            ["a.rs", "b/mod.rs"],
-            ["b/c.rs", "a.rs"],
-            ["b/mod.rs", "b/c.rs"],
-        ];
-        assert_eq!(
-            all.collect::<Vec<_>>(),
-            told.map(|both| both.map(PathBuf::from))
-        );
+            .flat_map(|(from, to)| to.iter().map(move |to| (from, to)));
+        all.map(|(from, to)| format!("{} -> {}", name(from), name(to)))
+            .collect()
+    }
+
+    #[test]
+    fn arrows_lead_to_definitions() {
+        let expected = ["a.rs -> b/mod.rs", "b/c.rs -> a.rs", "b/mod.rs -> b/c.rs"];
+        assert_eq!(told("definitions", &FILES), expected);
+    }
+
+    #[test]
+    fn a_function_may_have_names_of_its_own() {
+        let modules = ("lib.rs", "mod a; mod b; mod c;");
+        let file = ("b.rs", "pub fn write() {}");
+        let other = ("c.rs", "pub fn write() {}");
+        for (case, code) in [
+            "fn f() { use crate::b; b::write() }",
+            "fn f() { use crate::b as g; if x { g::write() } }",
+            "fn f() { use crate::b::*; write() }",
+            "fn f() { use super::{b::{self as g}}; g::write() }",
+            "fn f() { use crate::b::write; write() }",
+            "fn e() { use crate::c as g; } fn f() { use crate::b as g; g::write() }",
+            "fn e() -> impl Sized + use<> {} use crate::b; fn f() { b::write() }",
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            let files = [modules, ("a.rs", code), file, other];
+            let all = told(&format!("block-{case}"), &files);
+            assert_eq!(all, ["a.rs -> b.rs"], "{code}");
+        }
     }
 }

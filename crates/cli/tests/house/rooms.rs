@@ -2,30 +2,69 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::path::Path;
 
-use toml::Table;
+use toml::{Table, Value};
 
 use crate::{root, text};
 
 pub type Arrows = BTreeMap<String, BTreeSet<String>>;
 
-/// The crates of the workspace, and the crates in this table of their manifests.
-pub fn manifests(table: &str) -> Arrows {
+/// A room's directory, and its manifest.
+type Manifests = BTreeMap<String, Table>;
+
+/// The crates of the workspace, and those that each is built with.
+pub fn built_with() -> Arrows {
+    arrows(&["dependencies", "build-dependencies"])
+}
+
+/// The crates of the workspace, and the crates in these tables of their manifests.
+fn arrows(tables: &[&str]) -> Arrows {
+    let parse = |file: &Path| -> Table { text(file).parse().expect("a manifest") };
+    let workspace = parse(&root().join("Cargo.toml"));
     let crates = fs::read_dir(root().join("crates")).expect("crates");
     let read = crates.map(|entry| {
-        let directory = entry.expect("an entry").path();
-        let manifest: Table = text(&directory.join("Cargo.toml"))
-            .parse()
-            .expect("a manifest");
-        let name = directory.file_name().expect("a name").to_string_lossy();
-        let keys = manifest.get(table).and_then(toml::Value::as_table);
-        let keys = keys.into_iter().flat_map(Table::keys).cloned();
-        (name.into_owned(), keys.collect::<BTreeSet<_>>())
+        let entry = entry.expect("an entry");
+        let name = entry.file_name().to_string_lossy().into_owned();
+        (name, parse(&entry.path().join("Cargo.toml")))
     });
-    let all: Arrows = read.collect();
-    let names: BTreeSet<String> = all.keys().cloned().collect();
-    let ours = |(name, keys): (String, BTreeSet<String>)| (name, &keys & &names);
-    all.into_iter().map(ours).collect()
+    let rooms: Manifests = read.collect();
+    let uses = |manifest| uses(manifest, tables, &workspace, &rooms);
+    let arrows = rooms.iter().map(|(name, of)| (name.clone(), uses(of)));
+    arrows.collect()
+}
+
+/// The rooms in these tables of a manifest, for all targets.
+fn uses(
+    manifest: &Table,
+    tables: &[&str],
+    workspace: &Table,
+    rooms: &Manifests,
+) -> BTreeSet<String> {
+    let targets = manifest.get("target").and_then(Value::as_table);
+    let targets = targets.into_iter().flat_map(Table::values);
+    let all = targets.filter_map(Value::as_table).chain([manifest]);
+    let all = all.flat_map(|of| tables.iter().filter_map(|name| of.get(*name)));
+    let dependencies = all.filter_map(Value::as_table).flatten();
+    dependencies
+        .filter_map(|(key, dependency)| {
+            let shared = dependency.get("workspace").is_some();
+            let dependency = if shared {
+                &workspace["workspace"]["dependencies"][key]
+            } else {
+                dependency
+            };
+            let field = |name| dependency.get(name).and_then(Value::as_str);
+            let package = field("package").unwrap_or(key);
+            let directory =
+                field("path").and_then(|path| path.trim_end_matches('/').rsplit('/').next());
+            let mut rooms = rooms.iter();
+            let room = rooms.find(|(name, manifest)| {
+                directory == Some(name) || manifest["package"]["name"].as_str() == Some(package)
+            });
+            Some(room?.0.clone())
+        })
+        .collect()
 }
 
 /// The rows of the document's table, from the lowest room up: a crate, and the crates that it may use.
@@ -50,7 +89,7 @@ fn drawn() -> Vec<(String, BTreeSet<String>)> {
 #[test]
 fn arrows_are_those_that_are_drawn() {
     let mut drawn: Arrows = drawn().into_iter().collect();
-    for (name, uses) in manifests("dependencies") {
+    for (name, uses) in built_with() {
         let row = drawn.remove(&name);
         let manifest = "left: its manifest, right: its row in docs/ARCHITECTURE.md";
         assert_eq!(Some(uses), row, "{name}: {manifest}");
@@ -74,15 +113,50 @@ fn no_arrow_goes_up() {
 /// Tests may use crates beside their own, but none that is built on it: neither room could be published alone.
 #[test]
 fn tests_look_at_nothing_above() {
-    let arrows = manifests("dependencies");
-    for (name, uses) in manifests("dev-dependencies") {
+    let below = built_with();
+    for (name, uses) in arrows(&["dev-dependencies"]) {
         let mut open: Vec<String> = uses.into_iter().collect();
         let mut seen = BTreeSet::new();
         while let Some(used) = open.pop() {
             assert_ne!(used, name, "the tests of {name} use what is built on it");
             if seen.insert(used.clone()) {
-                open.extend(arrows[&used].iter().cloned());
+                open.extend(below[&used].iter().cloned());
             }
         }
+    }
+}
+
+#[test]
+fn every_spelling_of_a_dependency_counts() {
+    let parse = |text: &str| -> Table { text.parse().expect("a manifest") };
+    let workspace = parse(
+        "[workspace.dependencies]\nl = { package = 'fullpipe-lab', path = 'crates/lab' }\ntoml = '1'",
+    );
+    let lab = parse("package.name = 'fullpipe-lab'");
+    let rooms = BTreeMap::from([("lab".to_owned(), lab)]);
+    let uses = |text: &str| {
+        uses(
+            &parse(text),
+            &["dependencies", "build-dependencies"],
+            &workspace,
+            &rooms,
+        )
+    };
+    for text in [
+        "[dependencies]\nl.workspace = true",
+        "[dependencies]\nx = { package = 'fullpipe-lab', version = '0.1' }",
+        "[dependencies]\nx.path = '../lab/'",
+        "[dependencies]\nfullpipe-lab = '0.1'",
+        "[build-dependencies]\nl.workspace = true",
+        "[target.'cfg(unix)'.dependencies]\nl.workspace = true",
+        "[target.x86_64-unknown-linux-gnu.build-dependencies]\nl.workspace = true",
+    ] {
+        assert!(uses(text).contains("lab"), "{text}");
+    }
+    for text in [
+        "[dependencies]\ntoml.workspace = true",
+        "[dev-dependencies]\nl.workspace = true",
+    ] {
+        assert!(uses(text).is_empty(), "{text}");
     }
 }

@@ -1,4 +1,4 @@
-//! How late packets come, against the exact times of the model.
+//! The lateness of packets, relative to the exact times of the model.
 
 use std::fmt;
 use std::net::{ToSocketAddrs, UdpSocket};
@@ -8,21 +8,21 @@ use std::time::{Duration, Instant};
 use path::{Link, LinkConfig};
 use units::{Bytes, Rate, Time};
 
-/// A full packet with 28 bytes of headers.
+/// The UDP payload and the size of a full packet, in bytes.
 pub const PAYLOAD: usize = 1_472;
 pub const SIZE: Bytes = Bytes::new(1_500);
 
-/// How long a receiver waits for what does not come.
-const PATIENCE: Duration = Duration::from_secs(1);
+/// The time for which a receiver waits for the next packet.
+const READ_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// What packets came later than they should.
+/// The lateness of received packets.
 pub struct Errors {
     packets: usize,
     lost: u64,
     p50_us: f64,
     pub p99_us: f64,
     max_us: f64,
-    /// By how much the rate between the first and the last arrival differs from what it should be.
+    /// The relative error of the rate between the first and the last arrival.
     pub rate: f64,
 }
 
@@ -107,7 +107,7 @@ pub fn lateness(
     }
 }
 
-/// When packets sent at these times should arrive.
+/// Returns the times at which packets sent at these times should arrive.
 fn ideal(link: &LinkConfig, sent: &[Time]) -> Vec<Time> {
     let mut link = Link::new(link.clone(), 1).unwrap();
     for (number, at) in sent.iter().enumerate() {
@@ -131,11 +131,11 @@ fn rate_error(arrived: &[(u64, Time)], ideal: &[Time]) -> f64 {
     should / took - 1.0
 }
 
-/// A socket that gives up waiting.
+/// Opens a socket whose reads time out.
 pub fn receiver(address: impl ToSocketAddrs) -> UdpSocket {
     let receiver = UdpSocket::bind(address).unwrap();
-    receiver.set_read_timeout(Some(PATIENCE)).unwrap();
-    // What the receiver is too late to read should not look like the relay's loss.
+    receiver.set_read_timeout(Some(READ_TIMEOUT)).unwrap();
+    // A large buffer, so that packets that the receiver reads late are not lost.
     let options = socket2::SockRef::from(&receiver);
     options.set_recv_buffer_size(4 << 20).unwrap();
     receiver

@@ -1,16 +1,16 @@
-//! What a tunnel is asked to do.
+//! The settings of a tunnel.
 
 use std::net::IpAddr;
 use std::os::fd::OwnedFd;
 
 use path::LinkConfig;
 
-/// A tunnel: its two ends, and what lies between them.
+/// The settings of a tunnel: its two devices, and the links between them.
 #[derive(Debug)]
 pub struct TunnelConfig {
-    /// The TUN device whose packets go forward. Opened with `IFF_TUN | IFF_NO_PI | IFF_VNET_HDR`: each read or write is
-    /// one frame, a `virtio_net_hdr` of 10 bytes and an IP packet, large ones as the device's offloads allow
-    /// (`TUNSETOFFLOAD`; segments of TCP are understood, those of UDP are not).
+    /// The TUN device whose packets go forward. It must be opened with `IFF_TUN | IFF_NO_PI | IFF_VNET_HDR`: each read
+    /// or write is one frame, with a `virtio_net_hdr` of 10 bytes and an IP packet. The device's offloads allow large
+    /// packets (`TUNSETOFFLOAD`; TCP's segmentation is supported, UDP's is not).
     pub near: OwnedFd,
     /// The TUN device at the other end, opened in the same way.
     pub far: OwnedFd,
@@ -18,24 +18,25 @@ pub struct TunnelConfig {
     pub forward: Way,
     /// From far to near.
     pub reverse: Way,
-    /// Seed of the random choices of all links: link `i` has [`path::link_seed`] number `2 i` forward and `2 i + 1` back.
+    /// The seed of the random choices of all links: link `i` has [`path::link_seed`] number `2 i` forward and `2 i + 1`
+    /// back.
     pub seed: u64,
 }
 
-/// One direction: links, and routes over them. It is the reader's choice which links are shared: a bottleneck that all
-/// routes cross after an own link each that delays, or several bottlenecks in a row of which some routes cross only one.
+/// One direction: links, and routes over them. Routes may share links: a bottleneck that all routes cross after a
+/// delaying link of their own, or several bottlenecks in a row of which some routes cross only one.
 ///
-/// [`Way::default`] has no route, and no tunnel starts with it; [`Way::single`] is the simplest.
+/// [`Way::default`] has no route, so no tunnel starts with it. [`Way::single`] is the simplest.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Way {
-    /// The links, by whose indices routes and counters name them.
+    /// The links. Routes and counters refer to them by index.
     pub links: Vec<LinkConfig>,
-    /// The routes. A packet whose destination no route names takes the first.
+    /// The routes. A packet takes the first one if no route has its destination.
     pub routes: Vec<Route>,
 }
 
 impl Way {
-    /// All packets cross this one link.
+    /// A way with one link for all packets.
     pub fn single(link: LinkConfig) -> Way {
         Way {
             links: vec![link],
@@ -47,16 +48,16 @@ impl Way {
     }
 }
 
-/// Which links the packets to some destinations cross.
+/// The links for packets to some destinations.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Route {
-    /// The destinations; no other route has any of them.
+    /// The destinations. No other route may have any of them.
     pub to: Vec<IpAddr>,
-    /// The links that they cross, in this order. None at all passes everything at once.
+    /// The indices of the links, in the order of the path. Without any, packets pass at once.
     pub links: Vec<usize>,
 }
 
-/// One of the two ways.
+/// A direction of a tunnel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Direction {
     /// From near to far.

@@ -1,10 +1,10 @@
-//! What a tunnel has done so far.
+//! The counters of a tunnel.
 
 use serde::Serialize;
 
 use crate::counters::DirectionCounters;
 
-/// What a tunnel has done so far, in both directions.
+/// The counters of a tunnel, in both directions.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct TunnelCounters {
     /// From near to far.
@@ -13,39 +13,39 @@ pub struct TunnelCounters {
     pub reverse: WayCounters,
 }
 
-/// What happened on one way.
+/// The counters of one direction.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct WayCounters {
-    /// On each of its links. A large packet that a link passes whole counts as one.
+    /// The counters of each of its links. A large packet that a link passes whole counts as one.
     pub links: Vec<DirectionCounters>,
-    /// Between the kernel and us.
+    /// The counters of its devices.
     pub tun: TunCounters,
 }
 
-/// Frames read from the device at one end of a way, and written to the one at the other. A frame is one packet, or a
-/// large one of many segments. Bytes are those of IP packets; packets are what a frame is on the wire, once it is cut.
+/// The counters of frames read from the device at one end, and written to the one at the other. A frame is one packet,
+/// or a large one of many segments. Bytes are those of IP packets. Packets are those on the wire, after segmentation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct TunCounters {
     /// Frames read.
     pub read_frames: u64,
     /// Packets in them.
     pub read_packets: u64,
-    /// Their bytes, each segment with headers of its own.
+    /// Their bytes, each segment with its own headers.
     pub read_bytes: u64,
-    /// Frames read that are not IP, or whose segmentation makes no sense; they went no further.
+    /// Frames that are not IP, or whose segmentation is invalid. They were dropped.
     pub malformed_frames: u64,
     /// Frames written.
     pub written_frames: u64,
     /// Packets in them.
     pub written_packets: u64,
-    /// Their bytes, each segment with headers of its own.
+    /// Their bytes, each segment with its own headers.
     pub written_bytes: u64,
     /// Packets that the device refused, and that are lost.
     pub write_errors: u64,
     /// Packets that this machine wrote more than a millisecond after the path's time.
     pub late_packets: u64,
-    /// How much too late the latest was, in nanoseconds.
+    /// The maximum lateness of a packet, in nanoseconds.
     pub lateness_max_ns: u64,
-    /// How much too late the packets were, in nanoseconds, all together.
+    /// The total lateness of the packets, in nanoseconds.
     pub lateness_total_ns: u64,
 }

@@ -1,4 +1,4 @@
-//! Why a tunnel did not start.
+//! Errors of starting a tunnel.
 
 use std::fmt;
 use std::io;
@@ -6,47 +6,47 @@ use std::net::IpAddr;
 
 use super::config::Direction;
 
-/// Why a tunnel did not start. Once it runs, it ends when it is stopped, or when one of its devices is gone.
+/// An error of starting a tunnel. A running tunnel ends when it is stopped, or when one of its devices is gone.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TunnelError {
-    /// A link makes no sense, such as one with a rate of zero.
+    /// A link is invalid, such as one with a rate of zero.
     #[error("{direction} link {link}: {source}")]
     Link {
-        /// The way that it is on.
+        /// Its direction.
         direction: Direction,
         /// Its index.
         link: usize,
-        /// What is wrong with it.
+        /// The error.
         source: units::ConfigError,
     },
-    /// A way without a route: its packets would go nowhere.
+    /// A direction has no route, so its packets would go nowhere.
     #[error("the {direction} way has no route; give it at least one, whose links may be none")]
     NoRoute {
-        /// The way.
+        /// The direction.
         direction: Direction,
     },
-    /// A route over a link that is not there.
+    /// A route has a link that does not exist.
     #[error("{direction} route {route} names link {link}, but there are {links}")]
     UnknownLink {
-        /// The way.
+        /// The direction.
         direction: Direction,
         /// The route's index.
         route: usize,
-        /// The link that it names.
+        /// The index of the link.
         link: usize,
-        /// How many links the way has.
+        /// The number of the direction's links.
         links: usize,
     },
-    /// A destination that two routes name, or one route twice.
+    /// Two routes have the same destination, or one has it twice.
     #[error("{direction} routes name the destination {address} twice")]
     SameDestination {
-        /// The way.
+        /// The direction.
         direction: Direction,
         /// The destination.
         address: IpAddr,
     },
-    /// The system refused the tunnel a thread, a pipe, or reads that do not block.
+    /// The system refused a thread, a pipe, or non-blocking reads.
     #[error("cannot start the tunnel: {0}")]
     System(#[from] io::Error),
 }

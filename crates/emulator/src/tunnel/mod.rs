@@ -1,8 +1,8 @@
 //! A path between two TUN devices, in real time: the kernel's own traffic on an emulated path.
 //!
-//! A [`Tunnel`] reads IP packets from each of two devices, sends them over links ([`path::Link`]) and writes what arrives
-//! to the other one. Each direction ([`Way`]) has links and routes of its own, and a thread of its own: a small network
-//! in which a packet crosses the links of its destination's [`Route`] one after the other.
+//! A [`Tunnel`] reads IP packets from each of two devices, sends them over links ([`path::Link`]) and writes those that
+//! arrive to the other device. Each direction ([`Way`]) has its own links, routes and thread: a small network in which
+//! a packet crosses the links of its destination's [`Route`] one after the other.
 //!
 //! ```text
 //!             ┌─ thread ──────────────────────────────────────────────┐
@@ -12,27 +12,28 @@
 //! ```
 //!
 //! # Large packets
-//! With `IFF_VNET_HDR`, the kernel hands over TCP's large sends uncut, and without checksums. Links that only delay pass
-//! them as they are. Before the first link of a route that does more, they are cut into the packets that a network card
-//! would have made of them: by reference, as indices into the memory that they were read to. Neighbours that leave
-//! together are written as one large packet again. So nothing but headers is ever touched: no payload is copied between
-//! the two devices, no checksum over it is computed. Only a packet that a link has damaged is copied, and gets a checksum that
-//! is wrong, so that the kernel that receives it discards it.
+//! With `IFF_VNET_HDR`, the kernel passes on TCP's large sends undivided, and without checksums. Links that only delay
+//! pass them unchanged. Before the first other link of a route, they are divided into the packets that a network card
+//! would make of them: by reference, as indices into the memory of the frame. Adjacent segments that leave together are
+//! written as one large packet again. So only headers are ever changed: no payload is copied between the two devices,
+//! and no checksum over it is computed. Only a packet that a link has damaged is copied, and gets a wrong checksum, so
+//! that the receiving kernel discards it.
 //!
 //! # MTU
-//! The sender of a packet that is larger than a link's MTU gets an ICMP message at once, from the packet's destination. Of a
-//! large packet, that is one for all its segments. Nothing is fragmented.
+//! The sender of a packet that exceeds a link's MTU gets an ICMP message at once, from the packet's destination. A
+//! large packet causes one message for all its segments. Nothing is fragmented.
 //!
 //! # Time
-//! A packet enters its first link when it is read: a TUN device does not tell when it got a packet. From there on, all
-//! times are the links' own: links hand over to each other at their exact times, in the order of these times, however late
-//! the thread is; and it writes nothing before its time. [`TunCounters::late_packets`] tells whether it was on time. As in a
-//! [`Relay`](crate::Relay), the threads ask for precise timers, and to run before all normal threads.
+//! A packet enters its first link when it is read, because a TUN device does not report when it got a packet. From
+//! there on, all times are the links' own: links pass packets on at their exact times, in the order of these times,
+//! however late the thread is. The thread writes nothing before its time. [`TunCounters::late_packets`] shows whether
+//! it was on time. As in a [`Relay`](crate::Relay), the threads ask for precise timers, and for priority over normal
+//! threads.
 //!
 //! # Limits
-//! - What the device drops before it can be read (its queue is full) is not seen here, but in the device's statistics.
-//! - Large packets of UDP are not cut: do not ask the device for them (`TUN_F_USO4`, `TUN_F_USO6`).
-//! - Packets larger than 64 KiB are not asked for, and not understood.
+//! - Packets that the device drops before they can be read (its queue is full) are only in the device's statistics.
+//! - Large packets of UDP are not divided. The device must not be asked for them (`TUN_F_USO4`, `TUN_F_USO6`).
+//! - Packets larger than 64 KiB are not supported.
 //! - A link with an unlimited buffer may hold any number of packets. Each takes 2 KiB, and in a large packet 8 KiB more
 //!   for every 8 KiB that it has, until the last of its segments is gone.
 
@@ -58,11 +59,11 @@ pub use frame::fuzz;
 
 use crate::clock::Clock;
 use crate::running::Running;
-use crate::shown::Shown;
+use crate::view::View;
 use network::Network;
 use worker::{ObservedWay, Worker};
 
-/// A running tunnel. It stops when it is told to or dropped.
+/// A running tunnel. It stops at [`stop`](Tunnel::stop), or when it is dropped.
 #[derive(Debug)]
 pub struct Tunnel {
     clock: Clock,
@@ -70,15 +71,16 @@ pub struct Tunnel {
     reverse: Thread,
 }
 
-/// The thread of one way.
+/// The thread of one direction.
 #[derive(Debug)]
 struct Thread {
-    observed: Shown<ObservedWay>,
+    observed: View<ObservedWay>,
     running: Running,
 }
 
 impl Tunnel {
-    /// Starts a tunnel on two threads of its own. The devices are made non-blocking, and closed when the tunnel stops.
+    /// Starts a tunnel on two threads of its own. The devices become non-blocking, and are closed when the tunnel
+    /// stops.
     ///
     /// # Errors
     /// See [`TunnelError`].
@@ -104,19 +106,19 @@ impl Tunnel {
         })
     }
 
-    /// When it started: the zero of the links' [changes](path::Change).
+    /// The time of its start: the zero of the links' [changes](path::Change).
     pub fn started(&self) -> Instant {
         self.clock.epoch()
     }
 
-    /// What waits at a link, as it was some milliseconds ago at most; nothing if there is no such link. Cheap: copies a
-    /// small structure under a lock that is held for no longer.
+    /// The packets that wait at a link, at most some milliseconds ago; nothing if there is no such link. This is cheap:
+    /// it copies a small structure under a short lock.
     pub fn queued(&self, direction: Direction, link: usize) -> Queued {
         let observed = self.thread(direction).observed.lock();
         observed.queued.get(link).copied().unwrap_or_default()
     }
 
-    /// What the tunnel has done, up to some milliseconds ago at most.
+    /// The counters, at most some milliseconds old.
     pub fn counters(&self) -> TunnelCounters {
         TunnelCounters {
             forward: self.forward.counters(),
@@ -124,12 +126,12 @@ impl Tunnel {
         }
     }
 
-    /// Whether a direction still works: not if one of the devices is gone.
+    /// True if a direction is still working, and none of its devices is gone.
     pub fn is_running(&self, direction: Direction) -> bool {
         self.thread(direction).running.is_running()
     }
 
-    /// Stops at once, throws away what is still on the way, and returns the final counters.
+    /// Stops at once, discards the packets on the links, and returns the final counters.
     pub fn stop(mut self) -> TunnelCounters {
         self.forward.running.halt();
         self.reverse.running.halt();
@@ -152,7 +154,7 @@ impl Thread {
         to: &Arc<OwnedFd>,
         network: Network,
     ) -> Result<Thread, TunnelError> {
-        let observed = Shown::<ObservedWay>::default();
+        let observed = View::<ObservedWay>::default();
         let (from, to, shown) = (from.clone(), to.clone(), observed.clone());
         let running = Running::start(name, |stop| {
             let worker = Worker::new(clock, from, to, network, shown, stop);

@@ -1,4 +1,4 @@
-//! The links of one way, and the routes over them.
+//! The links of one direction, and the routes over them.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -12,15 +12,15 @@ use super::error::TunnelError;
 use super::frame::Frame;
 use crate::counters::DirectionCounters;
 
-/// What travels: some segments of a frame, which are one packet to a link.
+/// Segments of a frame that are one packet to a link.
 #[derive(Debug, Clone)]
 pub(crate) struct Packet {
     pub(crate) frame: Frame,
     pub(crate) segments: Range<u32>,
     route: u32,
-    /// How many links of the route it has entered.
+    /// The number of links of the route that it has entered.
     hop: u32,
-    /// Whether a link has damaged it. Links that only delay do not, so that it is a single segment.
+    /// True if a link has damaged it. It is a single segment, since links that only delay damage nothing.
     pub(crate) corrupted: bool,
 }
 
@@ -39,37 +39,37 @@ impl Packet {
 #[derive(Debug)]
 pub(crate) struct Departure {
     pub(crate) packet: Packet,
-    /// When it got there.
+    /// The time of its arrival there.
     pub(crate) at: Time,
-    /// As it came, or marked on the way.
+    /// Its ECN codepoint, as sent or as marked by a link.
     pub(crate) ecn: Ecn,
     /// The last link, if there was one.
     pub(crate) from: Option<usize>,
 }
 
-/// A route, as packets see it.
+/// A route by indices.
 #[derive(Debug)]
 struct Line {
     links: Box<[usize]>,
-    /// Large packets are cut before they enter the link of this turn: the first that does more than delay.
+    /// The position in the route of the first link that does more than delay. Large packets are divided before it.
     cut: usize,
 }
 
-/// All links of a way. Time is that of the links: told with each call, and never backwards.
+/// All links of a direction. Each call has the links' time, which never goes back.
 #[derive(Debug)]
 pub(crate) struct Network {
     links: Vec<Link<Packet>>,
-    /// What is counted beside the links' own counters.
+    /// Counters in addition to the links' own.
     counters: Vec<DirectionCounters>,
     lines: Vec<Line>,
     /// The routes by their destinations.
     by_destination: HashMap<IpAddr, u32>,
     agenda: Agenda,
-    /// What was larger than an MTU since this was last asked for.
+    /// Packets that exceeded an MTU since the last call of [`Network::too_big()`].
     too_big: Vec<TooBig>,
 }
 
-/// A packet that was dropped since it was larger than a link's MTU.
+/// A packet that was dropped because it exceeded a link's MTU.
 #[derive(Debug)]
 pub(crate) struct TooBig {
     pub(crate) frame: Frame,
@@ -77,8 +77,8 @@ pub(crate) struct TooBig {
     pub(crate) mtu: Mtu,
 }
 
-/// The seed of a link. Forward and back, the links count as a simulation counts those of its hops, so that both draw the
-/// same losses.
+/// Returns the seed of a link. The links are numbered as those of a simulation's hops, so that both draw the same
+/// losses.
 fn seed_of(seed: u64, direction: Direction, link: usize) -> u64 {
     let hop = link as u64 * 2;
     match direction {
@@ -88,10 +88,10 @@ fn seed_of(seed: u64, direction: Direction, link: usize) -> u64 {
 }
 
 impl Network {
-    /// Empty links.
+    /// Makes empty links.
     ///
     /// # Errors
-    /// What makes no sense in `way`.
+    /// `way` is invalid.
     pub(crate) fn new(way: Way, direction: Direction, seed: u64) -> Result<Network, TunnelError> {
         let passive = way.links.iter().map(only_delays).collect::<Vec<_>>();
         let links = way
@@ -147,7 +147,7 @@ impl Network {
         })
     }
 
-    /// A frame sets out. If its route has no links, it is there at once.
+    /// Lets a frame enter its route. If the route has no links, the frame leaves at once.
     pub(crate) fn enter(&mut self, now: Time, frame: Frame) -> Option<Departure> {
         let layout = frame.layout();
         let route = self.by_destination.get(&layout.destination);
@@ -162,13 +162,13 @@ impl Network {
         self.forward(now, packet, ecn, None)
     }
 
-    /// When the next packet gets to the end of a link, or may; [`Time::MAX`] if there is none.
+    /// The latest time by which the next packet may reach the end of a link; [`Time::MAX`] if there is none.
     pub(crate) fn next_at(&self) -> Time {
         self.agenda.next_at()
     }
 
-    /// The next packet that has got to the end of its route by `now`; to be called until there is none. Links hand over
-    /// to each other at their own exact times, in their order.
+    /// Returns the next packet that has reached the end of its route by `now`. Call it until there is none. Links pass
+    /// packets on at their own exact times, in the order of these times.
     pub(crate) fn next(&mut self, now: Time) -> Option<Departure> {
         loop {
             let at = self.agenda.next_at();
@@ -192,26 +192,26 @@ impl Network {
         }
     }
 
-    /// Brings every link up to `now`, by which all that was due is done.
+    /// Advances every link to `now`, after everything that was due is done.
     pub(crate) fn advance(&mut self, now: Time) {
         for link in &mut self.links {
             link.advance(now);
         }
     }
 
-    /// What was too large for a link since the last call: one packet of each frame that came to it.
+    /// Takes the packets that exceeded a link's MTU since the last call: one of each frame.
     pub(crate) fn too_big(&mut self) -> impl Iterator<Item = TooBig> {
         self.too_big.drain(..)
     }
 
-    /// How many packets the system refused after they had crossed this link.
+    /// Counts packets that the system refused after they had crossed this link.
     pub(crate) fn count_send_errors(&mut self, link: usize, packets: u64) {
         if let Some(counters) = self.counters.get_mut(link) {
             counters.send_errors += packets;
         }
     }
 
-    /// What waits on each link, and what has happened there.
+    /// The waiting packets and the counters of each link.
     pub(crate) fn observe(&self) -> impl Iterator<Item = (DirectionCounters, Queued)> {
         self.links.iter().zip(&self.counters).map(|(link, own)| {
             let mut counters = *own;
@@ -220,7 +220,7 @@ impl Network {
         })
     }
 
-    /// A packet that comes from a link, or from outside, enters the next one, cut if that is where it must be.
+    /// Lets a packet from a link or from outside enter the next link, divided if necessary.
     fn forward(
         &mut self,
         at: Time,
@@ -240,7 +240,7 @@ impl Network {
         let is_cut = packet.hop as usize == line.cut;
         packet.hop += 1;
         let link = self.links.get_mut(next)?;
-        // None of a large packet's segments is larger than the first.
+        // No segment of a large packet is larger than the first.
         let first = if is_cut {
             packet.segments.start..packet.segments.start + 1
         } else {
@@ -271,12 +271,12 @@ impl Network {
     }
 }
 
-/// When a link is to be asked for packets.
+/// The time at which a link must be asked for packets.
 fn next_event(link: &Link<Packet>) -> Time {
     link.next_event().unwrap_or(Time::MAX)
 }
 
-/// Whether all that a link ever does is to delay packets, which is the same for a large packet and for its segments.
+/// True if a link only delays packets, which is the same for a large packet and for its segments.
 fn only_delays(link: &LinkConfig) -> bool {
     let delay = LinkConfig {
         capacity: Capacity::Unlimited,

@@ -1,4 +1,4 @@
-//! Writes what arrives, neighbours of one large packet together.
+//! Writes packets that have arrived, and joins adjacent segments of one large packet.
 
 use std::io;
 use std::ops::Range;
@@ -11,7 +11,7 @@ use units::Time;
 use super::counters::TunCounters;
 use super::frame::Frame;
 use super::network::{Departure, Network};
-use crate::counters::LATE;
+use crate::counters::LATE_AFTER;
 
 /// Segments that will be one frame.
 #[derive(Debug)]
@@ -19,13 +19,13 @@ struct Run {
     frame: Frame,
     segments: Range<u32>,
     ecn: Ecn,
-    /// Whether it is a damaged segment, which stays alone.
+    /// True if it is a damaged segment, which is not joined.
     corrupted: bool,
     /// The link that they come from.
     from: Option<usize>,
 }
 
-/// What is about to be written.
+/// The packets that are about to be written.
 #[derive(Debug)]
 pub(crate) struct Outbox {
     device: Arc<OwnedFd>,
@@ -33,12 +33,12 @@ pub(crate) struct Outbox {
 }
 
 impl Outbox {
-    /// One that has nothing to write yet.
+    /// Returns an outbox without packets.
     pub(crate) fn new(device: Arc<OwnedFd>) -> Outbox {
         Outbox { device, run: None }
     }
 
-    /// Writes what arrived. It may wait for what arrives next, until [`flush`](Outbox::flush).
+    /// Writes a packet that has arrived. It may wait for the next one until [`flush`](Outbox::flush).
     ///
     /// # Errors
     /// The device is gone.
@@ -57,14 +57,14 @@ impl Outbox {
         } = departure;
         let late = now.since(at);
         let packets = packet.segments.len() as u64;
-        if late > LATE {
+        if late > LATE_AFTER {
             counters.late_packets += packets;
         }
         let total = late.as_nanos().saturating_mul(packets);
         counters.lateness_total_ns = counters.lateness_total_ns.saturating_add(total);
         counters.lateness_max_ns = counters.lateness_max_ns.max(late.as_nanos());
         match &mut self.run {
-            // What was marked and what was not cannot have the same header.
+            // Marked and unmarked segments cannot share a header.
             Some(run)
                 if run.segments.end == packet.segments.start
                     && run.frame.is(&packet.frame)
@@ -89,7 +89,7 @@ impl Outbox {
         }
     }
 
-    /// Writes what waits.
+    /// Writes the waiting packets.
     ///
     /// # Errors
     /// The device is gone.
@@ -127,8 +127,8 @@ impl Outbox {
     }
 }
 
-/// Whether an error of reading or writing will never end: the descriptor has no device any more (`EBADFD` of TUN), or no
-/// peer. All others, even of a device that is down (`EIO`), may.
+/// True if an error of reading or writing is permanent: the descriptor has no device any more (`EBADFD` of TUN), or no
+/// peer. All others, even of a device that is down (`EIO`), may pass.
 pub(crate) fn is_gone(error: &io::Error) -> bool {
     use rustix::io::Errno;
     let gone = [

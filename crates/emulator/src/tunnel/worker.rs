@@ -1,4 +1,4 @@
-//! The thread of one way: reads frames at one end, writes them at the other when they are due.
+//! The thread of one direction: it reads frames at one end, and writes them at the other when they are due.
 
 use std::io::{self, PipeReader};
 use std::os::fd::OwnedFd;
@@ -13,18 +13,18 @@ use super::frame::{Inbox, Received};
 use super::network::{Departure, Network, TooBig};
 use super::outbox::{Outbox, is_gone};
 use crate::clock::Clock;
-use crate::shown::Shown;
-use crate::wakeup::{FRESHNESS, ask_for_precise_wakeups, timespec};
+use crate::view::View;
+use crate::wakeup::{MAX_VIEW_AGE, ask_for_precise_wakeups, timespec};
 
-/// How often a busy thread looks whether it is to stop, and shows itself.
-const BREATH: Duration = Duration::from_millis(1);
+/// The interval at which a busy thread checks for its stop, and updates its visible state.
+const CHECK_INTERVAL: Duration = Duration::from_millis(1);
 
-/// A sleep ends so much after its time: measured at the median on a virtual machine, where it is worse than on others. So
-/// the thread goes to sleep for less, and is awake when something is due. Shorter waits are slept through as they are: to
-/// be late together is what saves work where packets follow close upon each other.
-const EARLY: Duration = Duration::from_micros(20);
+/// A sleep ends this long after its time: the median on a virtual machine, where it is worse than on others. So the
+/// thread sleeps for less, and is awake when something is due. Shorter waits are slept through: where packets follow
+/// each other closely, late ones share a wake-up.
+const WAKE_UP_LATENCY: Duration = Duration::from_micros(20);
 
-/// What observers may see of one way.
+/// The state of one direction that observers can read.
 #[derive(Debug, Default)]
 pub(crate) struct ObservedWay {
     pub(crate) counters: WayCounters,
@@ -39,29 +39,29 @@ pub(crate) struct Worker {
     network: Network,
     outbox: Outbox,
     counters: TunCounters,
-    observed: Shown<ObservedWay>,
-    /// When observers were last shown how things stand.
+    observed: View<ObservedWay>,
+    /// The time of the last update for observers.
     shown_at: Time,
-    /// Whether anything has happened since.
+    /// True if anything has happened since then.
     changed: bool,
-    /// Whether packets waited at a bottleneck then.
+    /// True if packets waited at a bottleneck then.
     queueing: bool,
-    /// For what is due when the thread last slept.
+    /// The due time for which the thread last slept.
     dozed_for: Time,
     stop: PipeReader,
 }
 
-/// The thread is to end: it was told to, or a device is gone.
+/// The thread must end: it was told to, or a device is gone.
 struct End;
 
 impl Worker {
-    /// One that moves frames from one device to another until the other end of `stop` is closed.
+    /// Returns a worker that moves frames from one device to another until the other end of `stop` is closed.
     pub(crate) fn new(
         clock: Clock,
         from: Arc<OwnedFd>,
         to: Arc<OwnedFd>,
         network: Network,
-        observed: Shown<ObservedWay>,
+        observed: View<ObservedWay>,
         stop: PipeReader,
     ) -> Worker {
         let mut worker = Worker {
@@ -89,9 +89,9 @@ impl Worker {
         self.show(self.clock.now());
     }
 
-    /// Takes in a frame if there is one, writes what is due, and waits if nothing came.
+    /// Takes a frame if there is one, writes the packets that are due, and waits if nothing came.
     ///
-    /// One frame at a time: a device has no call that reads several, and what is due should not wait for more of them.
+    /// It takes one frame at a time: a device has no call that reads several, and due packets should not wait for more.
     fn turn(&mut self) -> Result<(), End> {
         let received = match self.inbox.read(&self.device) {
             Ok(Received::End) => return Err(End),
@@ -105,14 +105,15 @@ impl Worker {
         if !came {
             return self.wait();
         }
-        if now.since(self.shown_at) < BREATH {
+        if now.since(self.shown_at) < CHECK_INTERVAL {
             return Ok(());
         }
         self.show(now);
         self.poll(Duration::ZERO)
     }
 
-    /// Writes what has arrived by `now`, takes in what was read, and writes what has arrived by that.
+    /// Writes the packets that have arrived by `now`, takes the read frame, and writes the packets that have arrived by
+    /// that.
     fn pass(&mut self, now: Time, received: Option<Received>) -> io::Result<()> {
         self.deliver(now)?;
         match received {
@@ -137,7 +138,7 @@ impl Worker {
             mtu,
         } in self.network.too_big()
         {
-            // Like a router, which may be too busy to send it.
+            // A report that cannot be sent is dropped, as by a busy router.
             if let Some(report) = frame.too_big(&segments, mtu) {
                 let _ = rustix::io::write(&self.device, &report);
             }
@@ -158,12 +159,12 @@ impl Worker {
             .put(departure, now, &mut self.network, &mut self.counters)
     }
 
-    /// Waits until there is something to read, something is due, or observers are to be shown what has changed.
+    /// Waits until there is something to read, something is due, or observers need an update.
     fn wait(&mut self) -> Result<(), End> {
         let now = self.clock.now();
         let look = match (self.changed, self.queueing) {
-            (true, _) => self.shown_at + BREATH,
-            (false, true) => self.shown_at + FRESHNESS,
+            (true, _) => self.shown_at + CHECK_INTERVAL,
+            (false, true) => self.shown_at + MAX_VIEW_AGE,
             (false, false) => Time::MAX,
         };
         if now >= look {
@@ -173,11 +174,11 @@ impl Worker {
         let next = self.network.next_at();
         let due = next.since(now);
         let until_look = look.since(now);
-        if due > EARLY {
+        if due > WAKE_UP_LATENCY {
             self.dozed_for = next;
-            self.poll(due.saturating_sub(EARLY).min(until_look))
+            self.poll(due.saturating_sub(WAKE_UP_LATENCY).min(until_look))
         } else if self.dozed_for == next {
-            // Awake for the rest of it.
+            // The thread stays awake for the rest.
             Ok(())
         } else {
             self.poll(due.min(until_look))
@@ -190,7 +191,7 @@ impl Worker {
             PollFd::new(&self.stop, PollFlags::IN),
             PollFd::new(&self.device, PollFlags::IN),
         ];
-        // A failed wait (a signal, or no memory for a moment) leaves all flags empty, and we look again.
+        // A failed wait (a signal, or a temporary lack of memory) leaves all flags empty, and the loop continues.
         let _ = rustix::event::poll(&mut flags, Some(&timespec(span)));
         let [stop, device] = flags.map(|flags| flags.revents());
         let lost = PollFlags::ERR | PollFlags::HUP | PollFlags::NVAL;
@@ -202,7 +203,7 @@ impl Worker {
         }
     }
 
-    /// Lets observers see how things stand.
+    /// Updates the state that observers can read.
     fn show(&mut self, now: Time) {
         self.network.advance(now);
         let mut observed = self.observed.lock();

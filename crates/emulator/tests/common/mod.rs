@@ -1,4 +1,4 @@
-//! What all tests of the relay need.
+//! Parts that all tests of the relay use.
 
 use std::net::{SocketAddr, UdpSocket};
 use std::thread;
@@ -7,17 +7,17 @@ use std::time::{Duration, Instant};
 use emulator::{Relay, RelayConfig, RelayCounters, Sharing};
 use path::{LinkConfig, PathConfig};
 
-/// Long enough for any machine; reached only when a test fails.
-pub const PATIENCE: Duration = Duration::from_secs(20);
+/// A limit that only a failing test reaches, on any machine.
+pub const TIMEOUT: Duration = Duration::from_secs(20);
 
-/// A socket on a free port of `ip` that gives up reading after [`PATIENCE`].
+/// Opens a socket on a free port of `ip` whose reads time out after [`TIMEOUT`].
 pub fn socket(ip: &str) -> UdpSocket {
     let socket = UdpSocket::bind((ip, 0)).unwrap();
-    socket.set_read_timeout(Some(PATIENCE)).unwrap();
+    socket.set_read_timeout(Some(TIMEOUT)).unwrap();
     socket
 }
 
-/// A relay with seed 1.
+/// Starts a relay with seed 1.
 pub fn start(listen: &str, to: SocketAddr, path: PathConfig, sharing: Sharing) -> Relay {
     Relay::start(RelayConfig {
         listen: listen.parse().unwrap(),
@@ -29,7 +29,7 @@ pub fn start(listen: &str, to: SocketAddr, path: PathConfig, sharing: Sharing) -
     .unwrap()
 }
 
-/// A path that only delays, half of it each way.
+/// A path that only delays, by half of `millis` each way.
 pub fn rtt(millis: u64) -> PathConfig {
     let link = LinkConfig {
         delay: units::Duration::from_millis(millis / 2),
@@ -41,11 +41,11 @@ pub fn rtt(millis: u64) -> PathConfig {
     }
 }
 
-/// Waits until `condition` holds of the counters.
+/// Waits until the counters satisfy `condition`.
 pub fn wait_for(relay: &Relay, condition: impl Fn(&RelayCounters) -> bool) {
     let start = Instant::now();
     while !condition(&relay.counters()) {
-        assert!(start.elapsed() < PATIENCE, "{:?}", relay.counters());
+        assert!(start.elapsed() < TIMEOUT, "{:?}", relay.counters());
         thread::sleep(Duration::from_micros(100));
     }
 }

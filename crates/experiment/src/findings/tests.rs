@@ -90,8 +90,7 @@ fn in_group(gathered: &Gathered, group: &str, arms: [usize; 2]) -> Difference {
 
 #[test]
 fn intervals_are_wider_where_fewer_groups_are_worth_a_rule() {
-    // All groups but the fourth differ significantly. In the second the arm is worse, and in the third the gain is too
-    // small.
+    // All groups but the fourth differ significantly. The second is worse, and the third gains too little.
     let gathered = hardly_by_chance(&[[1000, 1200], [1000, 800], [1000, 1020], [1000, 1000]]);
     let findings = gathered.findings();
     let rows = &findings.comparisons[0].rival.groups;
@@ -202,7 +201,7 @@ fn values_of_the_measures_are_corrected_for_measures_and_arms() {
             .iter()
             .filter_map(|row| Some((row.effect?.p(reach == Reach::Over), row.p_corrected?)))
             .collect();
-        // Connections say nothing of what was cut short.
+        // Connections without objects do not show whether an object was cut short.
         assert_eq!(known.len(), Measure::ALL.len() - 1);
         let least = known
             .iter()

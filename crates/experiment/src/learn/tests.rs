@@ -35,9 +35,9 @@ fn gathered_of(prefixes: usize, effects: &[(&str, f64)]) -> Gathered {
 
 fn learned(effects: &[(&str, f64)], earlier: Option<&Policy>) -> Policy {
     let plan = Plan::parse(PLAN).unwrap();
-    let beside = Beside {
+    let beside = Context {
         earlier,
-        ..Beside::default()
+        ..Context::default()
     };
     let text = policy(&plan, &findings(effects), &beside).unwrap();
     Policy::parse(&text).unwrap_or_else(|error| panic!("{error}: {text}"))
@@ -126,12 +126,12 @@ fn the_largest_of_many_by_chance_promise_no_more_than_is_there() {
         .map(|row| row.effect.change)
         .collect();
     let plan = Plan::parse(PLAN).unwrap();
-    let found = Policy::parse(&policy(&plan, &findings, &Beside::default()).unwrap()).unwrap();
+    let found = Policy::parse(&policy(&plan, &findings, &Context::default()).unwrap()).unwrap();
     let all = super::learned(
         &plan,
         &findings,
         "cubic",
-        &Beside::default(),
+        &Context::default(),
         &mut Vec::new(),
     );
     let promised: Vec<f64> = all.values().map(|of| of.expect).collect();
@@ -198,8 +198,8 @@ fn of_several_arms_the_best_one_is_taken_and_not_the_first_one() {
     );
     assert_eq!(findings.decision, Decision::Take("reno".to_owned()));
     let plan = plan_of_three();
-    let found = Policy::parse(&policy(&plan, &findings, &Beside::default()).unwrap()).unwrap();
-    // In the group where the overall best arm is not the best, the rule has the arm that was neither the first nor taken.
+    let found = Policy::parse(&policy(&plan, &findings, &Context::default()).unwrap()).unwrap();
+    // Where the overall best arm is not the best, the rule has the arm that was neither the first nor taken.
     assert_eq!(
         rules(&found),
         [
@@ -225,7 +225,7 @@ fn where_small_objects_lose_more_than_large_ones_gain_there_is_no_rule() {
     }
     let plan = Plan::parse(PLAN).unwrap();
     let findings = gathered.findings();
-    let text = policy(&plan, &findings, &Beside::default()).unwrap();
+    let text = policy(&plan, &findings, &Context::default()).unwrap();
     let found = Policy::parse(&text).unwrap();
     assert_eq!(
         rules(&found),
@@ -253,7 +253,7 @@ fn where_small_objects_lose_more_than_large_ones_gain_there_is_no_rule() {
 fn where_one_of_several_arms_harms_small_objects_another_one_has_the_rule() {
     let mut findings = of_three(&[("AS1", [0.9, 0.9]), ("AS2", [0.0, 0.0])], 4);
     findings.decision = Decision::Open;
-    let text = policy(&plan_of_three(), &findings, &Beside::default()).unwrap();
+    let text = policy(&plan_of_three(), &findings, &Context::default()).unwrap();
     assert_eq!(
         rules(&Policy::parse(&text).unwrap()),
         [
@@ -276,7 +276,7 @@ fn while_the_study_goes_on_a_rule_takes_what_holds_at_any_time() {
     let rules = |findings: &Findings| {
         let mut findings = findings.clone();
         findings.decision = Decision::Open;
-        Policy::parse(&policy(&plan, &findings, &Beside::default()).unwrap())
+        Policy::parse(&policy(&plan, &findings, &Context::default()).unwrap())
             .unwrap()
             .rules
     };
@@ -307,12 +307,12 @@ fn groups_of_one_controller_share_a_rule_that_a_person_can_read() {
     let plan = Plan::parse(PLAN).unwrap();
     let mut findings = findings_of(500, &effects);
     findings.decision = Decision::Open;
-    let text = policy(&plan, &findings, &Beside::default()).unwrap();
+    let text = policy(&plan, &findings, &Context::default()).unwrap();
     let found = Policy::parse(&text).unwrap();
     let systems = found.rules[2].systems.clone();
     let many = systems.len();
     // Chance leaves some groups out. The others are more than the most rules of a policy.
-    assert!(many > crate::policy::MOST_RULES, "{text}");
+    assert!(many > crate::policy::MAX_RULES, "{text}");
     assert_eq!(
         rules(&found),
         [
@@ -334,17 +334,17 @@ fn groups_of_one_controller_share_a_rule_that_a_person_can_read() {
         "{text}"
     );
     // The groups with the smallest p-values have their evidence beside the rule. No line is long.
-    assert_eq!(text.matches("# AS").count(), SHOWN);
+    assert_eq!(text.matches("# AS").count(), MAX_SHOWN_GROUPS);
     assert!(
-        text.contains(&format!("# and {} more\n", many - SHOWN)),
+        text.contains(&format!("# and {} more\n", many - MAX_SHOWN_GROUPS)),
         "{text}"
     );
     assert!(text.lines().count() < 72, "{text}");
     // A later study finds the groups in the grouped rules.
-    let place = |group: &str| Place::of(group).unwrap();
-    let beside = Beside {
+    let place = |group: &str| RuleScope::of(group).unwrap();
+    let beside = Context {
         earlier: Some(&found),
-        ..Beside::default()
+        ..Context::default()
     };
     for (group, is_there) in [
         ("192.0.3.0/24", true),
@@ -355,7 +355,7 @@ fn groups_of_one_controller_share_a_rule_that_a_person_can_read() {
     }
     for (controller, is_there) in [("bbr", true), ("cubic", false)] {
         assert_eq!(
-            has(&beside, &Place::System(systems[0]), controller),
+            has(&beside, &RuleScope::System(systems[0]), controller),
             is_there
         );
     }
@@ -383,7 +383,7 @@ fn networks_of_which_nothing_is_to_be_found_out_explore_nothing() {
 fn a_policy_of_one_controller_says_that_it_explores_nothing() {
     let plan = Plan::parse(PLAN).unwrap();
     let text =
-        |effects: &[(&str, f64)]| policy(&plan, &findings(effects), &Beside::default()).unwrap();
+        |effects: &[(&str, f64)]| policy(&plan, &findings(effects), &Context::default()).unwrap();
     let one = text(&[("AS1", 0.0), ("AS2", 0.0)]);
     assert!(!Policy::parse(&one).unwrap().has_explorers());
     assert!(one.contains("nothing to explore"), "{one}");
@@ -397,14 +397,14 @@ fn a_study_that_says_nothing_makes_no_policy() {
     let plan = Plan::parse(PLAN).unwrap();
     let none = findings(&[]);
     assert_eq!(
-        policy(&plan, &none, &Beside::default()),
-        Err(Nothing::TooLittle)
+        policy(&plan, &none, &Context::default()),
+        Err(NoPolicy::TooLittle)
     );
     let mut distrusted = findings(&[("AS1", 0.8)]);
     distrusted.decision = Decision::Distrust;
     assert_eq!(
-        policy(&plan, &distrusted, &Beside::default()),
-        Err(Nothing::Distrust)
+        policy(&plan, &distrusted, &Context::default()),
+        Err(NoPolicy::Distrust)
     );
 }
 
@@ -413,7 +413,7 @@ fn an_arm_that_is_only_to_be_weighed_is_not_put_in_force() {
     let mut findings = findings(&[("AS1", 0.9), ("AS2", 0.0), ("AS3", -0.5)]);
     findings.decision = Decision::Weigh("bbr".to_owned());
     let plan = Plan::parse(PLAN).unwrap();
-    let found = Policy::parse(&policy(&plan, &findings, &Beside::default()).unwrap()).unwrap();
+    let found = Policy::parse(&policy(&plan, &findings, &Context::default()).unwrap()).unwrap();
     assert_eq!(
         rules(&found),
         [
@@ -447,7 +447,7 @@ fn where_more_is_retransmitted_than_gained_there_is_no_rule() {
     let text = |effect, shares| {
         let mut findings = with_retransmissions(effect, shares).findings();
         findings.decision = Decision::Open;
-        policy(&plan, &findings, &Beside::default()).unwrap()
+        policy(&plan, &findings, &Context::default()).unwrap()
     };
     // 90 percentage points for 50 to 70 %, and 8.7 for the same.
     let dear = text(0.5, [0.02, 0.92]);
@@ -470,9 +470,9 @@ fn the_rest_says_why_it_does_not_have_the_faster_arm() {
     let plan = Plan::parse(PLAN).unwrap();
     let findings = with_retransmissions(2.0, [0.028, 0.115]).findings();
     assert_eq!(findings.decision, Decision::Weigh("bbr".to_owned()));
-    let beside = Beside {
+    let beside = Context {
         ended: Some("guard: retransmitted packets of bbr"),
-        ..Beside::default()
+        ..Context::default()
     };
     let found = Policy::parse(&policy(&plan, &findings, &beside).unwrap()).unwrap();
     let rest = found.rules.last().unwrap();
@@ -489,7 +489,7 @@ fn a_region_has_a_rule_if_its_networks_are_known() {
     let effects = [("region far away", 2.0), ("region near", 0.0)];
     let mut findings = findings(&effects);
     findings.decision = Decision::Open;
-    let without = policy(&plan, &findings, &Beside::default()).unwrap();
+    let without = policy(&plan, &findings, &Context::default()).unwrap();
     assert!(!without.contains("name = \"bbr for"), "{without}");
     assert!(
         without.contains("# No rule with bbr for region far away"),
@@ -497,9 +497,9 @@ fn a_region_has_a_rule_if_its_networks_are_known() {
     );
     assert!(without.contains("--region FILE"), "{without}");
     let networks = ["192.0.2.0/24", "2001:db8::/32"].map(|one| one.parse().unwrap());
-    let beside = Beside {
+    let beside = Context {
         regions: BTreeMap::from([("far away".to_owned(), networks.to_vec())]),
-        ..Beside::default()
+        ..Context::default()
     };
     let found = Policy::parse(&policy(&plan, &findings, &beside).unwrap()).unwrap();
     let rule = &found.rules[1];
@@ -509,12 +509,16 @@ fn a_region_has_a_rule_if_its_networks_are_known() {
     );
     assert_eq!(rule.prefix, networks);
     // A later study that is too small keeps the rule.
-    let later = Beside {
+    let later = Context {
         earlier: Some(&found),
         ..beside
     };
-    assert!(has(&later, &Place::of("region far away").unwrap(), "bbr"));
-    assert!(!has(&later, &Place::of("region near").unwrap(), "bbr"));
+    assert!(has(
+        &later,
+        &RuleScope::of("region far away").unwrap(),
+        "bbr"
+    ));
+    assert!(!has(&later, &RuleScope::of("region near").unwrap(), "bbr"));
 }
 
 #[test]
@@ -523,7 +527,7 @@ fn without_a_rule_for_other_groups_classes_of_rtts_have_rules() {
     let text = |effects: &[(&str, f64)]| {
         let mut findings = findings(effects);
         findings.decision = Decision::Open;
-        policy(&plan, &findings, &Beside::default()).unwrap()
+        policy(&plan, &findings, &Context::default()).unwrap()
     };
     let (far, near) = (("RTT from 100ms to 300ms", 2.0), ("RTT below 1ms", 0.0));
     let with_rule = text(&[far, near]);
@@ -535,7 +539,7 @@ fn without_a_rule_for_other_groups_classes_of_rtts_have_rules() {
     let mut of_connections = findings(&[far, near]);
     of_connections.decision = Decision::Open;
     let connections = Plan::parse(&connections).unwrap();
-    let exact = policy(&connections, &of_connections, &Beside::default()).unwrap();
+    let exact = policy(&connections, &of_connections, &Context::default()).unwrap();
     assert!(
         exact.contains("name = \"bbr for RTT") && !exact.contains(beside),
         "{exact}"
@@ -551,7 +555,7 @@ fn without_a_rule_for_other_groups_classes_of_rtts_have_rules() {
         gaining.contains("name = \"bbr for AS1") && !gaining.contains("name = \"bbr for RTT"),
         "{gaining}"
     );
-    // A region whose networks nobody has given has no rule.
+    // A region without known networks has no rule.
     let nameless = text(&[far, near, ("region far away", 2.0)]);
     assert!(
         nameless.contains("No rule with bbr for region far away")
@@ -570,7 +574,7 @@ fn the_stronger_the_evidence_the_fewer_networks_explore() {
     let plan = Plan::parse(PLAN).unwrap();
     let mut findings = findings(&[("AS1", 9.0), ("AS2", 0.0), ("AS3", 0.0)]);
     findings.decision = Decision::Open;
-    let text = policy(&plan, &findings, &Beside::default()).unwrap();
+    let text = policy(&plan, &findings, &Context::default()).unwrap();
     let found = Policy::parse(&text).unwrap();
     assert_eq!(found.rules[1].systems, [1]);
     // The cost is beside the rule, above 1 % if the gain is above 200 %: half a per cent of it.
@@ -578,7 +582,7 @@ fn the_stronger_the_evidence_the_fewer_networks_explore() {
         &plan,
         &findings,
         "cubic",
-        &Beside::default(),
+        &Context::default(),
         &mut Vec::new(),
     );
     let sure = all.values().next().unwrap().expect;
@@ -605,7 +609,7 @@ fn arms_with_the_same_controller_make_no_rule() {
         let groups = vec!["AS1".to_owned()];
         gathered.add(&Observation { groups, ..of });
     }
-    let found = policy(&plan, &gathered.findings(), &Beside::default()).unwrap();
+    let found = policy(&plan, &gathered.findings(), &Context::default()).unwrap();
     assert_eq!(
         rules(&Policy::parse(&found).unwrap()),
         [("no part", "cubic"), ("rest", "cubic")]

@@ -30,7 +30,7 @@ fn a_plan_says_what_it_says() {
     assert_eq!(plan.names(), ["cubic", "bbr"]);
     assert_eq!(plan.shares().shares(), [0.5, 0.5]);
     assert_eq!(plan.connections.listen[1].ends(), (8000, 8010));
-    assert_eq!(plan.address, Kept::Prefix);
+    assert_eq!(plan.address, KeptAddress::Prefix);
     assert_eq!(plan.guards[0].measure, Measure::Resent);
     assert_ne!(plan.key("one"), plan.key("two"));
 }

@@ -163,7 +163,7 @@ fn networks_of_a_file_are_a_rules_and_too_many_are_refused() {
     for (read, part) in [
         (Err("line 7: no prefix"), "lossy.txt: line 7"),
         (Ok(Vec::new()), "no network"),
-        (Ok(vec![network; MOST_NETWORKS + 1]), "2000000"),
+        (Ok(vec![network; MAX_NETWORKS + 1]), "2000000"),
     ] {
         let error = policy().place_lists(|_| read.clone()).unwrap_err();
         assert!(error.to_string().contains(part), "{error}");

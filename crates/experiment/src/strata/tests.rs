@@ -74,12 +74,12 @@ fn a_slot_is_one_unit_of_a_group_in_however_many_of_its_networks_it_is() {
 #[test]
 fn cells_are_bounded() {
     let mut cells = Cells::new();
-    for number in 0..2 * MOST_CELLS {
+    for number in 0..2 * MAX_CELLS {
         cells.of(&[number.to_string()]);
     }
     assert_eq!(cells.of(&["one more".to_owned()]), NO_CELL);
     assert_eq!(cells.of(&["7".to_owned()]), 8);
-    assert_eq!(cells.groups.len(), MOST_CELLS);
+    assert_eq!(cells.groups.len(), MAX_CELLS);
 }
 
 #[test]

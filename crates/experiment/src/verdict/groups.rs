@@ -2,17 +2,17 @@
 
 use std::fmt::Write;
 
-use super::words::{SHOWN, change, joined};
-use crate::comparison::{GroupRow, Rival, WORTH};
+use super::words::{MIN_SHOWN_CHANGE, change, joined};
+use crate::comparison::{GroupRow, MIN_CHANGE, Rival};
 use crate::effect::DOUBT;
 use crate::group::Group;
 use crate::harm::Harm;
 
-/// The most groups of each kind that the verdict names.
-const NAMED: usize = 5;
+/// The maximum number of groups of each kind that the verdict names.
+const MAX_NAMED_GROUPS: usize = 5;
 
-/// The groups of clients in which an arm is significantly better, after the correction for all groups of the table, and by enough
-/// for a rule; in which it is better by less; in which it does more harm than that; in which it is worse; and the others.
+/// The groups of clients by the change of an arm, each significant after the correction for all groups of the table:
+/// better by enough for a rule, better by less, harmed by more than that, or worse. The rest are the others.
 #[derive(Default)]
 pub(super) struct Groups<'r> {
     noun: &'static str,
@@ -24,9 +24,9 @@ pub(super) struct Groups<'r> {
 }
 
 impl<'r> Groups<'r> {
-    /// The groups of one kind: the first of regions, ASs, networks and RTTs of which one is worth a rule, or else the first of
-    /// which there are several and one differs. Without such a kind, there are none. If the arm is better for all clients, a
-    /// single group says nothing more.
+    /// The groups of one kind: the first of regions, ASs, networks and RTTs with a group worth a rule, or else the
+    /// first with several groups of which one differs. Without such a kind, there are none. If the arm is better for
+    /// all clients, a single group adds nothing.
     pub fn of(rival: &'r Rival, is_over: bool, is_better: bool) -> Groups<'r> {
         let known = rival.groups.iter();
         let known = known.filter_map(|row| Some((Group::parse(&row.group)?, row)));
@@ -52,9 +52,11 @@ impl<'r> Groups<'r> {
         for (_, row) in rows {
             let is_sure = row.p_corrected < DOUBT;
             match row.effect.change {
-                change if is_sure && (SHOWN..WORTH).contains(&change) => groups.slightly.push(row),
-                change if is_sure && change >= WORTH => {
-                    // As for a rule.
+                change if is_sure && (MIN_SHOWN_CHANGE..MIN_CHANGE).contains(&change) => {
+                    groups.slightly.push(row)
+                }
+                change if is_sure && change >= MIN_CHANGE => {
+                    // The same holds for a rule.
                     let harm = Harm::of(rival, &row.group, is_over);
                     if harm.most > change {
                         groups.harmed.push(row);
@@ -62,7 +64,7 @@ impl<'r> Groups<'r> {
                         groups.better.push(row);
                     }
                 }
-                change if is_sure && change <= -SHOWN => groups.worse.push(row),
+                change if is_sure && change <= -MIN_SHOWN_CHANGE => groups.worse.push(row),
                 _ => groups.others.push(row),
             }
         }
@@ -73,7 +75,7 @@ impl<'r> Groups<'r> {
     pub fn words(&self, this: &str) -> Option<String> {
         let slightly = format!(
             "faster by less than the {} % that make a rule for",
-            WORTH * 100.0
+            MIN_CHANGE * 100.0
         );
         let kinds = [
             ("faster for", &self.better),
@@ -114,7 +116,7 @@ fn names(rows: &[&GroupRow], with_change: bool) -> String {
             name
         }
     };
-    let more = rows.len().saturating_sub(NAMED);
+    let more = rows.len().saturating_sub(MAX_NAMED_GROUPS);
     let more = (more > 0).then(|| format!("{more} more"));
-    joined(rows.iter().take(NAMED).map(name).chain(more))
+    joined(rows.iter().take(MAX_NAMED_GROUPS).map(name).chain(more))
 }

@@ -119,7 +119,7 @@ fn where_groups_differ_they_are_named() {
     assert_eq!(decision, Decision::TakeForSome("bbr".to_owned()));
     let part = "By AS: bbr is faster for AS64502 (+40.0 %); no significant difference for AS64501.";
     assert!(text.contains(part), "{text}");
-    // An RTT for which there is a rule is told before regions for which there is none.
+    // A class of RTTs with a rule is named before regions without one.
     let mut slight = comparison.clone();
     for row in &mut slight.rival.groups {
         if row.group.starts_with("region") {
@@ -136,7 +136,7 @@ fn where_groups_differ_they_are_named() {
         text.contains("By RTT: bbr is faster for RTT below 1ms"),
         "{text}"
     );
-    // What `learn` makes no rule of is nothing to take the arm for.
+    // A difference too small for a rule of `learn` is no reason for an arm.
     slight
         .rival
         .groups
@@ -146,7 +146,7 @@ fn where_groups_differ_they_are_named() {
     let part = "By region: bbr is faster by less than the 3 % that make a rule for lossy (+2.0 %) and site (+2.0 %); no \
                 significant difference for clean.";
     assert!(text.contains(part), "{text}");
-    // Where all groups are alike, there is nothing to say of them.
+    // Equal groups need no words.
     comparison
         .rival
         .groups

@@ -2,22 +2,25 @@
 
 use crate::effect::Interval;
 
-/// Changes are shown in tenths of a per cent. A smaller change than this rounds to 0, so it does not count even if it is
-/// significant.
-pub(super) const SHOWN: f64 = 0.000_5;
+/// The minimum change that counts. Changes are shown in tenths of a per cent, so a smaller one rounds to 0.
+pub(super) const MIN_SHOWN_CHANGE: f64 = 0.000_5;
 
-/// From this factor on, the report shows the factor instead of a percentage.
-const MANIFOLD: f64 = 10.0;
+/// The minimum factor that the report shows as a factor instead of a percentage.
+const MIN_FACTOR: f64 = 10.0;
 
 /// `+7.9 %`, or `12-fold`.
 pub fn change(share: f64) -> String {
     let factor = 1.0 + share;
-    if factor >= MANIFOLD {
+    if factor >= MIN_FACTOR {
         return format!("{factor:.0}-fold");
     }
     let percent = share * 100.0;
     // A sign before zero would mislead.
-    let percent = if share.abs() < SHOWN { 0.0 } else { percent };
+    let percent = if share.abs() < MIN_SHOWN_CHANGE {
+        0.0
+    } else {
+        percent
+    };
     let sign = if percent > 0.0 { "+" } else { "" };
     format!("{sign}{percent:.1} %").replace('-', "−")
 }

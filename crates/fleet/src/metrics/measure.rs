@@ -1,18 +1,18 @@
-//! What is measured of groups: once, for every format.
+//! The measures of groups, defined once for every format.
 
 use tables::statistics::nearest_rank;
 
 use crate::group::Group;
 
-/// The shares of connections below a quantile, and what they are called.
+/// The quantiles and their names.
 pub const QUANTILES: [(f64, &str); 3] = [(0.5, "0.5"), (0.95, "0.95"), (1.0, "1")];
 
-/// What is known of a group of connections, or of all.
+/// The state of a group of connections, or of all.
 #[derive(Debug, Clone, Default)]
 pub struct Row {
-    /// When its counts began: nanoseconds since 1970.
+    /// The start of its counts, in nanoseconds since 1970.
     pub since_ns: u64,
-    /// The last look with a connection of it.
+    /// The number of the last sample with one of its connections.
     pub seen: u64,
     connections: u64,
     acknowledged: u64,
@@ -28,7 +28,7 @@ pub struct Row {
 }
 
 impl Row {
-    /// Nothing yet, from this time on.
+    /// An empty row whose counts start at this time.
     pub fn since(since_ns: u64) -> Row {
         Row {
             since_ns,
@@ -36,7 +36,7 @@ impl Row {
         }
     }
 
-    /// Adds what happened to the group since the look before, and has it as it is now.
+    /// Adds the group's changes since the previous sample, and takes its current state.
     pub fn add(&mut self, group: &Group) {
         let since = &group.since;
         self.acknowledged += since.acknowledged.get();
@@ -55,7 +55,7 @@ impl Row {
         self.min_rtt_s = group.min_rtt.map(|least| least.as_secs_f64());
     }
 
-    /// Has no connections now, and no RTT.
+    /// Sets the row to no connections and no RTT.
     pub fn rest(&mut self) {
         self.connections = 0;
         self.rtts_s = [None; QUANTILES.len()];
@@ -64,10 +64,10 @@ impl Row {
     }
 }
 
-/// What a number is of.
+/// The unit of a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unit {
-    /// Things of this name.
+    /// A count of things of this name.
     Of(&'static str),
     Bytes,
     Seconds,
@@ -81,22 +81,22 @@ pub enum Numbers {
     Count(u64),
     /// A sum that only grows.
     Sum(f64),
-    /// How many there are now.
+    /// A current number.
     Now(u64),
     /// A value, if there is one.
     Value(Option<f64>),
-    /// The values of `QUANTILES`, as far as there are any.
+    /// The values at `QUANTILES`, as far as there are any.
     Quantiles([Option<f64>; QUANTILES.len()]),
 }
 
-/// Something that is measured of what is called `tcp` (groups) or `watch` (all).
+/// A measure of `tcp` (groups) or `watch` (all).
 #[derive(Debug)]
 pub struct Measure<T> {
-    /// What it is of.
+    /// The first part of the name.
     pub scope: &'static str,
-    /// Its name, in words with `_` between them.
+    /// The rest of the name, in words with `_` between them.
     pub name: &'static str,
-    /// What it is.
+    /// The description.
     pub help: &'static str,
     /// Its unit.
     pub unit: Unit,
@@ -122,7 +122,7 @@ impl<T> Measure<T> {
     }
 }
 
-/// What is measured of each group.
+/// The measures of each group.
 pub const OF_GROUPS: [Measure<Row>; 11] = [
     Measure::of(
         "tcp",
@@ -203,22 +203,22 @@ pub const OF_GROUPS: [Measure<Row>; 11] = [
     ),
 ];
 
-/// What is known of the watching itself.
+/// The state of the watching itself.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Totals {
-    /// When the first look was: nanoseconds since 1970.
+    /// The time of the first sample, in nanoseconds since 1970.
     pub since_ns: u64,
-    /// Looks so far.
+    /// The number of samples.
     pub looks: u64,
-    /// Connections that are followed.
+    /// The number of followed connections.
     pub followed: u64,
-    /// Connections that are too many to be followed.
+    /// The number of connections left out because there are too many.
     pub left_out: u64,
-    /// Rows that could not be recorded.
+    /// The number of rows that could not be recorded.
     pub unrecorded: u64,
 }
 
-/// What is measured of the watching itself.
+/// The measures of the watching itself.
 pub const OF_ALL: [Measure<Totals>; 4] = [
     Measure::of(
         "watch",

@@ -13,19 +13,19 @@ use crate::connection::{Connection, Moment};
 use crate::group::{Group, GroupBy};
 use measure::{Row, Totals};
 
-/// The group of connections that have none of their own.
+/// The group of connections without a series of their own.
 const OTHER: &str = "other";
 
-/// A group without connections keeps its series for so many looks.
-const PATIENCE: u64 = 600;
+/// The number of samples for which a group without connections keeps its series.
+const MAX_IDLE_LOOKS: u64 = 600;
 
-/// No label is longer: names of processes and of groups are anybody's.
-const LABEL: usize = 120;
+/// The maximum length of a label in characters. Any user can name processes and control groups.
+const MAX_LABEL_CHARS: usize = 120;
 
-/// What is exported of groups of connections.
+/// The exported groups of connections.
 ///
-/// The first groups that come get series of their own, as many as are allowed; what else there is counts as `other`. A group
-/// that has had no connection for a while makes room.
+/// The first groups get series of their own, up to a limit. The others are summed in `other`. A group without
+/// connections for a while makes room.
 #[derive(Debug)]
 pub struct Metrics {
     most: usize,
@@ -33,36 +33,36 @@ pub struct Metrics {
     now: Arc<Snapshot>,
 }
 
-/// What is known after a look.
+/// The state after a sample.
 #[derive(Debug, Clone, Default)]
 pub struct Snapshot {
-    /// What rows are of.
+    /// The property that groups share.
     by: &'static str,
-    /// When the look was: nanoseconds since 1970.
+    /// The time of the sample, in nanoseconds since 1970.
     at_ns: u64,
     totals: Totals,
     rows: BTreeMap<String, Row>,
 }
 
 impl Snapshot {
-    /// When the look was: nanoseconds since 1970.
+    /// The time of the sample, in nanoseconds since 1970.
     pub fn at_ns(&self) -> u64 {
         self.at_ns
     }
 
-    /// As OpenMetrics.
+    /// The snapshot as OpenMetrics.
     pub fn text(self: Arc<Snapshot>) -> String {
         text::text(self)
     }
 
-    /// As the body of an OTLP request, of a resource that has these attributes.
+    /// The snapshot as the body of an OTLP request for a resource with these attributes.
     pub fn otlp(&self, resource: &[(String, String)]) -> String {
         otlp::body(self, resource)
     }
 }
 
 impl Metrics {
-    /// Groups by `by`, at most so many of them with series of their own.
+    /// Groups by `by`. At most this many groups have series of their own.
     pub fn new(by: GroupBy, most: usize) -> Metrics {
         let now = Snapshot {
             by: by.name(),
@@ -75,8 +75,8 @@ impl Metrics {
         }
     }
 
-    /// Takes in a look: the connections that pass a filter, how many are followed and left out altogether, and how many rows
-    /// were not recorded.
+    /// Adds a sample: the connections that pass a filter, the numbers of followed and left-out connections, and the
+    /// number of rows that were not recorded.
     pub fn look<'c>(
         &mut self,
         when: Moment,
@@ -98,13 +98,14 @@ impl Metrics {
             ..*totals
         };
         let look = totals.looks;
-        // What is counted at first is what happened since the look before.
+        // The first counted changes are those since the previous sample.
         let since_ns = if look == 1 { now.at_ns } else { before_ns };
-        let is_kept =
-            |name: &str, row: &Row| name == OTHER || look.saturating_sub(row.seen) <= PATIENCE;
+        let is_kept = |name: &str, row: &Row| {
+            name == OTHER || look.saturating_sub(row.seen) <= MAX_IDLE_LOOKS
+        };
         now.rows.retain(|name, row| is_kept(name, row));
         let mut groups: HashMap<String, Group> = HashMap::new();
-        // Where there is room for some, those with the most traffic come first.
+        // Groups with the most traffic come first where room is short.
         for group in Group::all(self.by, connections) {
             let mut name = clipped(&group.name);
             let own = now.rows.len() - usize::from(now.rows.contains_key(OTHER));
@@ -126,7 +127,7 @@ impl Metrics {
         }
     }
 
-    /// What is known after the last look.
+    /// The state after the last sample.
     pub fn snapshot(&self) -> Arc<Snapshot> {
         Arc::clone(&self.now)
     }
@@ -141,11 +142,11 @@ fn nanoseconds(seconds: f64) -> u64 {
     (seconds * 1e9) as u64
 }
 
-/// A label without what a page would obey, and no longer than labels are.
+/// A label without control characters, cut to the maximum length.
 fn clipped(name: &str) -> String {
     name.chars()
         .filter(|c| !c.is_control())
-        .take(LABEL)
+        .take(MAX_LABEL_CHARS)
         .collect()
 }
 
@@ -162,7 +163,7 @@ mod tests {
         one
     }
 
-    /// The value of the series that starts with this.
+    /// The value of the series that starts with this text.
     fn value(text: &str, series: &str) -> Option<f64> {
         let line = text.lines().find(|line| line.starts_with(series))?;
         line.rsplit(' ').next()?.parse().ok()
@@ -233,7 +234,7 @@ mod tests {
             Some(0.0)
         );
         assert_eq!(value(&text, "fullpipe_tcp_rtt_seconds{"), None);
-        for _ in 0..=PATIENCE {
+        for _ in 0..=MAX_IDLE_LOOKS {
             metrics.look(Moment::default(), &[from(2, 2)], [1, 0, 0]);
         }
         let text = metrics.snapshot().text();

@@ -1,17 +1,17 @@
-//! A snapshot as OTLP's JSON (opentelemetry-proto, "OTLP/HTTP": JSON Protobuf Encoding): field names in lowerCamelCase, integers
-//! of 64 bits as text.
+//! A snapshot as OTLP's JSON (opentelemetry-proto, "OTLP/HTTP": JSON Protobuf Encoding): field names in lowerCamelCase,
+//! integers of 64 bits as text.
 //!
-//! Names and units are those from which the OpenTelemetry collector makes what [`super::text`] serves.
+//! From these names and units, the OpenTelemetry collector makes the series of [`super::text`].
 
 use serde_json::{Map, Value, json};
 
 use super::Snapshot;
 use super::measure::{Measure, Numbers, OF_ALL, OF_GROUPS, QUANTILES, Unit};
 
-/// `AGGREGATION_TEMPORALITY_CUMULATIVE`: what a collector misses is in the next sum.
+/// `AGGREGATION_TEMPORALITY_CUMULATIVE`: the next sum includes what a collector missed.
 const CUMULATIVE: u8 = 2;
 
-/// The body of a request, of a resource that has these attributes.
+/// The body of a request for a resource with these attributes.
 pub fn body(snapshot: &Snapshot, resource: &[(String, String)]) -> String {
     let of_all = OF_ALL.iter();
     let all = (&snapshot.totals, snapshot.totals.since_ns, None);
@@ -34,7 +34,7 @@ pub fn body(snapshot: &Snapshot, resource: &[(String, String)]) -> String {
     request.to_string()
 }
 
-/// A metric, if anything is known of it.
+/// A metric, if it has values.
 fn metric<'r, T: 'r>(
     measure: &Measure<T>,
     at_ns: u64,

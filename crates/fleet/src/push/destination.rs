@@ -1,5 +1,5 @@
-//! Where metrics are sent. What is secret comes from the environment, where other users do not see it, by the variables that
-//! the OpenTelemetry specification names ("OpenTelemetry Protocol Exporter").
+//! The destination of metrics. Secrets come from the environment, where other users do not see them, by the variables
+//! of the OpenTelemetry specification ("OpenTelemetry Protocol Exporter").
 
 use std::ffi::OsString;
 use std::fmt;
@@ -17,15 +17,15 @@ const METRICS_HEADERS: &str = "OTEL_EXPORTER_OTLP_METRICS_HEADERS";
 const ATTRIBUTES: &str = "OTEL_RESOURCE_ATTRIBUTES";
 const SERVICE: &str = "OTEL_SERVICE_NAME";
 
-/// Milliseconds, with the defaults that the specification has.
+/// The variables of times in milliseconds, with the specification's defaults.
 const INTERVAL: (&str, u64) = ("OTEL_METRIC_EXPORT_INTERVAL", 60_000);
 const TIMEOUT: (&str, u64) = ("OTEL_EXPORTER_OTLP_TIMEOUT", 10_000);
 const MILLISECONDS: std::ops::RangeInclusive<u64> = 100..=86_400_000;
 
-/// Where metrics go, below the collector's URL.
+/// The path of metrics below the collector's URL.
 const PATH: &str = "/v1/metrics";
 
-/// A collector, and what it is told with each request.
+/// A collector and the constants of each request to it.
 pub struct Destination {
     pub(super) url: String,
     pub(super) headers: Vec<(HeaderName, HeaderValue)>,
@@ -34,7 +34,7 @@ pub struct Destination {
     pub(super) timeout: Duration,
 }
 
-/// Without the headers, which may be secret.
+/// Debug output without the headers, which may be secret.
 impl fmt::Debug for Destination {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Destination")
@@ -43,13 +43,13 @@ impl fmt::Debug for Destination {
     }
 }
 
-/// Why nothing can be sent there.
+/// A reason why nothing can be sent there.
 #[derive(Debug, Error, PartialEq, Eq)]
 pub enum DestinationError {
-    /// It is no URL of HTTP.
+    /// The text is not a URL of HTTP.
     #[error("--otlp: expected a URL such as http://127.0.0.1:4318")]
     Url,
-    /// It has a password or a query.
+    /// The URL has a password or a query.
     #[error(
         "--otlp: a URL is seen by everybody; put what is secret into {HEADERS}, and leave out what is before @ and after ?"
     )]
@@ -70,11 +70,11 @@ pub enum DestinationError {
 }
 
 impl Destination {
-    /// The collector at this URL, with what variables of the environment say.
+    /// The collector at this URL, with settings from the environment.
     ///
     /// # Errors
     ///
-    /// One of them makes no sense.
+    /// The URL or a variable is invalid.
     pub fn new(
         url: &str,
         variable: impl Fn(&str) -> Option<OsString>,
@@ -159,7 +159,7 @@ fn headers(
     pairs.map(header).collect()
 }
 
-/// As W3C's baggage has them: what is not plain text is percent-encoded.
+/// Decodes percent-encoded text, as in W3C's baggage.
 fn pairs(variable: &'static str, list: &str) -> Result<Vec<(String, String)>, DestinationError> {
     let decoded = |text: &str| {
         let text = percent_decode_str(text.trim()).decode_utf8().ok();

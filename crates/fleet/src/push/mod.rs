@@ -1,5 +1,5 @@
-//! The metrics sent to a collector by OTLP over HTTP, on a thread of its own: a collector that is slow, away or wrong delays no
-//! look. Sums are since the beginning, so what it misses is in the next request.
+//! Sends metrics to a collector by OTLP over HTTP, on a thread of its own, so that a slow or faulty collector delays no
+//! sample. Sums start at the beginning, so the next request includes what the collector missed.
 
 mod destination;
 
@@ -15,14 +15,14 @@ use ureq::{Agent, Body, Error};
 use crate::metrics::Snapshot;
 pub use destination::{Destination, DestinationError};
 
-/// A collector may ask to be left alone for so long.
-const LONGEST_PAUSE: Duration = Duration::from_secs(600);
+/// The maximum time that a collector may ask to pause.
+const MAX_PAUSE: Duration = Duration::from_secs(600);
 
-/// No more of an answer is read.
-const ANSWER: u64 = 64 * 1024;
+/// The maximum length of an answer in bytes.
+const MAX_ANSWER_BYTES: u64 = 64 * 1024;
 
-/// So long the end waits for the last request.
-const LAST: Duration = Duration::from_secs(3);
+/// The maximum time to wait for the last request at the end.
+const FINISH_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// Sends metrics to a collector.
 #[derive(Debug)]
@@ -39,9 +39,9 @@ struct Shared {
 #[derive(Debug)]
 struct State {
     waiting: Option<Arc<Snapshot>>,
-    /// The look that was last taken to be sent.
+    /// The number of the last sample that was taken to be sent.
     taken_ns: Option<u64>,
-    /// When the next one is due.
+    /// The time when the next request is due.
     next: Instant,
     trouble: Option<String>,
     is_closing: bool,
@@ -55,11 +55,11 @@ impl Shared {
 }
 
 impl Pusher {
-    /// Sends there from now on.
+    /// Starts to send.
     ///
     /// # Errors
     ///
-    /// There can be no further thread.
+    /// No further thread can be created.
     pub fn start(destination: Destination) -> std::io::Result<Pusher> {
         let state = State {
             waiting: None,
@@ -82,7 +82,7 @@ impl Pusher {
         Ok(pusher)
     }
 
-    /// Takes what is known after a look, if something is to be sent now.
+    /// Takes the state after a sample if a request is due.
     pub fn offer(&self, snapshot: &Arc<Snapshot>) {
         let mut state = self.shared.lock();
         if Instant::now() >= state.next && state.waiting.is_none() {
@@ -91,12 +91,12 @@ impl Pusher {
         }
     }
 
-    /// What went wrong with the last request.
+    /// The error of the last request.
     pub fn trouble(&self) -> Option<String> {
         self.shared.lock().trouble.clone()
     }
 
-    /// Sends what is known at the end, and waits a moment for it.
+    /// Sends the final state, and waits a moment for it.
     ///
     /// # Errors
     ///
@@ -111,7 +111,7 @@ impl Pusher {
         let is_going_on = |state: &mut State| !state.is_done;
         let changed = &self.shared.changed;
         let (state, _) = changed
-            .wait_timeout_while(state, LAST, is_going_on)
+            .wait_timeout_while(state, FINISH_TIMEOUT, is_going_on)
             .unwrap_or_else(PoisonError::into_inner);
         match (&state.trouble, state.is_done) {
             (Some(trouble), _) => Err(trouble.clone()),
@@ -153,7 +153,7 @@ fn agent(destination: &Destination) -> Agent {
     let tls = TlsConfig::builder()
         .root_certs(RootCerts::PlatformVerifier)
         .unversioned_rustls_crypto_provider(provider);
-    // Headers go to the collector that was named, and to nobody that it names.
+    // Headers go to the named collector, not to redirects.
     Agent::config_builder()
         .max_redirects(0)
         .max_redirects_will_error(false)
@@ -165,10 +165,10 @@ fn agent(destination: &Destination) -> Agent {
         .new_agent()
 }
 
-/// Why a request failed, in a line that has nothing of what the collector said: it may repeat a secret.
+/// The reason of a failed request, without the collector's text, which may repeat a secret.
 struct Trouble {
     what: String,
-    /// How long the collector wants to be left alone.
+    /// The time that the collector asks to pause.
     pause: Duration,
 }
 
@@ -209,16 +209,16 @@ fn send(agent: &Agent, destination: &Destination, snapshot: &Snapshot) -> Result
     };
     Err(Trouble {
         what,
-        pause: Duration::from_secs(after.unwrap_or(0)).min(LONGEST_PAUSE),
+        pause: Duration::from_secs(after.unwrap_or(0)).min(MAX_PAUSE),
     })
 }
 
-/// Whether all of it was taken ("partial success" of the OTLP specification).
+/// Fails unless all data were accepted ("partial success" of the OTLP specification).
 fn accepted(body: &mut Body, timeout: Duration) -> Result<(), Trouble> {
-    let text = body.with_config().limit(ANSWER).read_to_vec();
+    let text = body.with_config().limit(MAX_ANSWER_BYTES).read_to_vec();
     let text = match text {
         Ok(text) => text,
-        // It has said that it took all.
+        // A successful answer accepts all data, however long its text is.
         Err(Error::BodyExceedsLimit(_)) => return Ok(()),
         Err(error) => return Err(told(&error, timeout).into()),
     };

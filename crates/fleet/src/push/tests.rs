@@ -8,7 +8,7 @@ use crate::group::GroupBy;
 use crate::metrics::Metrics;
 use crate::tests::connection;
 
-/// What a request had: its head, and its body.
+/// The head and the body of a request.
 type Request = (String, Vec<u8>);
 
 fn read(stream: &mut TcpStream) -> Request {
@@ -28,7 +28,7 @@ fn read(stream: &mut TcpStream) -> Request {
     (head, body)
 }
 
-/// A collector that gives each connection one of the answers, and then is gone. An empty one is none at all.
+/// A collector that gives each connection one of the answers, and then is gone. An empty answer closes the connection.
 fn collector(answers: Vec<Vec<u8>>) -> (String, Receiver<Request>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
@@ -38,7 +38,7 @@ fn collector(answers: Vec<Vec<u8>>) -> (String, Receiver<Request>) {
         for answer in answers {
             let (mut stream, _) = listener.accept().unwrap();
             let request = read(&mut stream);
-            // Whoever is gone wants to know no more.
+            // The receiver may be gone.
             let _ = stream.write_all(&answer);
             if answer.is_empty() {
                 silent.push(stream);
@@ -47,7 +47,7 @@ fn collector(answers: Vec<Vec<u8>>) -> (String, Receiver<Request>) {
                 return;
             }
         }
-        // Until the test is over.
+        // The connection stays open until the test is over.
         while to.send(Request::default()).is_ok() {
             std::thread::sleep(Duration::from_millis(20));
         }
@@ -82,7 +82,7 @@ fn pusher(url: &str) -> Pusher {
     Pusher::start(destination.unwrap()).unwrap()
 }
 
-/// What becomes of one request that is answered so.
+/// The outcome of one request with this answer.
 fn outcome(reply: Vec<u8>) -> Result<(), String> {
     let (url, requests) = collector(vec![reply]);
     let outcome = pusher(&url).finish(&snapshot(1.0));
@@ -129,7 +129,7 @@ fn a_request_has_metrics_and_headers() {
     assert_eq!(rtt.len(), 3);
     assert_eq!(rtt[0]["asDouble"], 0.04);
     assert_eq!(rtt[0]["attributes"][1]["value"]["stringValue"], "0.5");
-    // Nothing is told of what is not known.
+    // Unknown values are left out.
     assert!(
         metrics
             .iter()
@@ -204,7 +204,7 @@ fn a_redirection_takes_no_secret_anywhere() {
 fn a_collector_that_hangs_delays_no_look_and_misses_nothing() {
     let (url, requests) = collector(vec![Vec::new(), answer("200 OK", "{}")]);
     let pusher = pusher(&url);
-    // While the first request hangs, looks go on, and of theirs nothing is kept.
+    // While the first request hangs, samples go on, and their snapshots are dropped.
     let first = snapshot(1.0);
     for _ in 0..100_000 {
         pusher.offer(&first);

@@ -1,25 +1,25 @@
-//! The rows of a table of networks, and what their columns are.
+//! The rows of a table of networks, and the meaning of their columns.
 
 use std::net::IpAddr;
 
 use csv_core::{ReadRecordResult, Reader, ReaderBuilder};
 use experiment::Prefix;
 
-use super::LONGEST_LINE;
+use super::MAX_LINE_BYTES;
 
-/// No row has more cells.
-const MOST_CELLS: usize = 64;
+/// The maximum number of cells of a row.
+const MAX_CELLS: usize = 64;
 
 /// A row, split into cells.
 pub struct Row {
     separator: Separator,
     reader: Reader,
     text: Vec<u8>,
-    ends: [usize; MOST_CELLS],
+    ends: [usize; MAX_CELLS],
     count: usize,
 }
 
-/// What separates the cells. The first row decides.
+/// The separator of the cells, as the first row has it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Separator {
     Unknown,
@@ -33,15 +33,15 @@ impl Default for Row {
         Row {
             separator: Separator::Unknown,
             reader: Reader::new(),
-            text: vec![0; LONGEST_LINE],
-            ends: [0; MOST_CELLS],
+            text: vec![0; MAX_LINE_BYTES],
+            ends: [0; MAX_CELLS],
             count: 0,
         }
     }
 }
 
 impl Row {
-    /// Takes a line. Only a table with commas has quotes (RFC 4180).
+    /// Parses a line. Only a table with commas has quotes (RFC 4180).
     pub fn split(&mut self, line: &str) -> Result<(), String> {
         if self.separator == Separator::Unknown {
             let mut csv = ReaderBuilder::new();
@@ -73,12 +73,12 @@ impl Row {
             to += written;
             count += ended;
             match said {
-                // Then the reader is given nothing: the end of the line is the end of the row.
+                // The reader then gets nothing: the end of the line is the end of the row.
                 ReadRecordResult::InputEmpty => {}
                 ReadRecordResult::Record | ReadRecordResult::End => break,
                 ReadRecordResult::OutputFull => return Err("is too long".to_owned()),
                 ReadRecordResult::OutputEndsFull => {
-                    return Err(format!("has more than {MOST_CELLS} columns"));
+                    return Err(format!("has more than {MAX_CELLS} columns"));
                 }
             }
         }
@@ -91,7 +91,7 @@ impl Row {
         Ok(())
     }
 
-    /// A cell. It is empty if the row is shorter.
+    /// Returns a cell, which is empty if the row is shorter.
     fn cell(&self, place: usize) -> &str {
         if place >= self.count {
             return "";
@@ -107,10 +107,10 @@ impl Row {
     }
 }
 
-/// The columns of a table that are wanted.
+/// The columns of a table that are used.
 #[derive(Debug)]
 pub struct Columns {
-    /// Whether the row from which they are known has their names, and no network.
+    /// True if the first row has the columns' names, and no network.
     pub is_header: bool,
     networks: Networks,
     system: usize,
@@ -136,7 +136,7 @@ impl Networks {
     }
 }
 
-/// What some tables have in place of an AS number for a network that is nobody's. No system has the number 0 (RFC 7607).
+/// True for tables' placeholders of an AS number for an unassigned network. No system has the number 0 (RFC 7607).
 fn is_nobody(cell: &str) -> bool {
     matches!(cell, "" | "-" | "0" | "AS0" | "None")
 }
@@ -147,8 +147,8 @@ fn is_country(cell: &str) -> bool {
 }
 
 impl Columns {
-    /// The columns by the first row: by its names, or else by what its cells are. `None` if the row is a network of
-    /// nobody, which does not show where the numbers are.
+    /// Derives the columns from the first row: from its names, or else from the contents of its cells. `None` if the
+    /// row is an unassigned network, which does not show where the numbers are.
     pub fn of(row: &Row) -> Result<Option<Columns>, String> {
         let is_network = |cell: &str| cell.parse::<Prefix>().is_ok();
         if row.separator == Separator::Space || row.cells().any(is_network) {
@@ -220,7 +220,7 @@ impl Columns {
         first_origin(row.cell(self.system))
     }
 
-    /// Whether a cell says that the network is nobody's.
+    /// True if the cell says that the network is unassigned.
     pub fn is_nobodys(&self, cell: &str) -> bool {
         is_nobody(cell)
     }
@@ -264,7 +264,7 @@ fn networks(row: &Row) -> Result<Networks, String> {
     }
     let is_address = |cell: &str| cell.parse::<IpAddr>().is_ok();
     let Some(first) = row.cells().position(is_address) else {
-        // The message of a prefix that is none.
+        // This gives the error message of an invalid prefix.
         let wrong = row.cell(0).parse::<Prefix>();
         return wrong.map(|_| Networks::Prefix(0));
     };

@@ -1,13 +1,12 @@
-//! What must hold for any bytes that are given as a table or a list of networks: fuzz targets, which `fuzz/fuzz_targets` and the tests
-//! below call.
+//! Properties of any bytes read as a table or list of networks, for `fuzz/fuzz_targets` and the tests below.
 
 use std::collections::BTreeSet;
 
 use super::{Regions, Systems, Table, list};
 use experiment::Prefix;
 
-/// More networks than this a list may not have here.
-const MOST: usize = 1000;
+/// The maximum number of networks of a list in these tests.
+const MAX_NETWORKS: usize = 1000;
 
 /// A table is read, or refused in one line. Look-ups end, and the networks of a system are its own.
 pub fn systems(bytes: &[u8]) {
@@ -26,7 +25,7 @@ pub fn systems(bytes: &[u8]) {
                     continue;
                 };
                 let number = system.number;
-                // In the other format, IPv4's are in IPv6's, and may be so more than once.
+                // In the other format, the networks of IPv4 are part of IPv6, possibly several times.
                 if matches!(systems.table, Table::Ranges(_))
                     && let Ok(networks) = systems.networks(&BTreeSet::from([number]))
                 {
@@ -39,16 +38,16 @@ pub fn systems(bytes: &[u8]) {
     }
 }
 
-/// A list is read, or refused in one line. What was read is read again as it is shown. The same holds for a list with regions.
+/// A list, with or without regions, is read, or refused in one line. Reading what it displays gives the same list.
 pub fn lists(bytes: &[u8]) {
     if let Err(error) = Regions::of(bytes) {
         assert_eq!(error.to_string().lines().count(), 1, "{error}");
     }
-    match list::read(bytes, MOST) {
+    match list::read(bytes, MAX_NETWORKS) {
         Ok(networks) => {
-            assert!(networks.len() <= MOST);
+            assert!(networks.len() <= MAX_NETWORKS);
             let text: String = networks.iter().map(|one| format!("{one}\n")).collect();
-            let again = list::read(text.as_bytes(), MOST).expect("what was read");
+            let again = list::read(text.as_bytes(), MAX_NETWORKS).expect("what was read");
             assert_eq!(again, networks);
             assert!(networks.iter().all(|one: &Prefix| one.has(one.last())));
         }
@@ -60,7 +59,7 @@ pub fn lists(bytes: &[u8]) {
 mod tests {
     use super::Systems;
 
-    /// A MaxMind database (<https://maxmind.github.io/MaxMind-DB/>) of one node: 0.0.0.0/1 is of a system, and the rest of none.
+    /// A MaxMind database (<https://maxmind.github.io/MaxMind-DB/>) of one node. Only 0.0.0.0/1 has a system.
     fn maxmind() -> Vec<u8> {
         let text = |text: &str| {
             let len = u8::try_from(text.len()).expect("short");

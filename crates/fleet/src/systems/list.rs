@@ -7,29 +7,29 @@ use experiment::Prefix;
 use text::{Lines, TextError};
 
 use super::text::LineError;
-use super::{LONGEST_LINE, Systems, SystemsError};
+use super::{MAX_LINE_BYTES, Systems, SystemsError};
 
-/// The most bytes of a list. They take seconds to read, and a policy that is read again waits for them.
-const LARGEST: u64 = 128 << 20;
+/// The maximum size of a list in bytes. Reading it takes seconds, and a policy that is read again waits for it.
+const MAX_BYTES: u64 = 128 << 20;
 
 impl Systems {
-    /// The networks that a file of text has, one in a line: `192.0.2.0/24`, or an address. What is behind a `#` is a comment.
+    /// Reads the networks of a text file, one in a line: `192.0.2.0/24`, or an address. `#` begins a comment.
     ///
     /// # Errors
     ///
-    /// A line makes no sense, there are more than so many, or the file is too large.
+    /// A line is invalid, there are more than `most` networks, or the file is too large.
     pub fn list(file: File, most: usize) -> Result<Vec<Prefix>, SystemsError> {
-        if file.metadata()?.len() > LARGEST {
-            return Err(TextError::Large(LARGEST).into());
+        if file.metadata()?.len() > MAX_BYTES {
+            return Err(TextError::Large(MAX_BYTES).into());
         }
         read(BufReader::new(file), most)
     }
 }
 
-/// The same, from wherever.
+/// Reads a list from any source.
 pub(crate) fn read(source: impl BufRead, most: usize) -> Result<Vec<Prefix>, SystemsError> {
     let mut networks = Vec::new();
-    let mut lines = Lines::new(source, LONGEST_LINE).without_blank();
+    let mut lines = Lines::new(source, MAX_LINE_BYTES).without_blank();
     while let Some(line) = lines.next_valid()? {
         let said = line.split('#').next().unwrap_or_default().trim();
         if said.is_empty() {
@@ -41,7 +41,7 @@ pub(crate) fn read(source: impl BufRead, most: usize) -> Result<Vec<Prefix>, Sys
             return Err(LineError::Many(most).into());
         }
     }
-    // Of a million, what was kept free would be megabytes.
+    // The spare capacity of a million entries is megabytes.
     networks.shrink_to_fit();
     Ok(networks)
 }
@@ -74,7 +74,7 @@ mod tests {
     #[test]
     fn what_would_take_minutes_is_refused() {
         let file = tempfile::tempfile().unwrap();
-        file.set_len(LARGEST + 1).unwrap();
+        file.set_len(MAX_BYTES + 1).unwrap();
         let error = Systems::list(file, 9).unwrap_err().to_string();
         assert_eq!(error, "is larger than 128 MiB");
     }

@@ -1,5 +1,5 @@
-//! Which autonomous system (AS) an address belongs to, by a file that the user has: MaxMind's format (`.mmdb`), or a table as
-//! text, also compressed with gzip.
+//! Autonomous systems (AS) of addresses, from a file of the user: MaxMind's format (`.mmdb`), or a table as text.
+//! Either may be compressed with gzip.
 
 mod columns;
 #[cfg(any(test, fuzzing))]
@@ -39,12 +39,12 @@ pub struct System {
     pub name: String,
 }
 
-/// Of a longer name, this many bytes are kept.
-const MAX_NAME: usize = 256;
+/// The maximum length of a name in bytes. Longer names are cut.
+const MAX_NAME_BYTES: usize = 256;
 
 impl System {
     fn new(number: u32, name: &str) -> System {
-        let name = name[..name.floor_char_boundary(MAX_NAME)].to_owned();
+        let name = name[..name.floor_char_boundary(MAX_NAME_BYTES)].to_owned();
         System { number, name }
     }
 }
@@ -59,7 +59,7 @@ impl fmt::Display for System {
     }
 }
 
-/// A file that is no table of networks.
+/// A file that is not a table of networks.
 #[derive(Debug, thiserror::Error)]
 pub enum SystemsError {
     /// It cannot be read.
@@ -71,30 +71,30 @@ pub enum SystemsError {
     /// MaxMind's format, but damaged, or of another kind.
     #[error("is not a MaxMind database of AS numbers: {0}")]
     MaxMind(String),
-    /// Text with a line that makes no sense.
+    /// Text with an invalid line.
     #[error(transparent)]
     Line(#[from] LineError),
 }
 
-/// The most bytes of a line of these files.
-const LONGEST_LINE: usize = 64 << 10;
+/// The maximum length of a line of these files in bytes.
+const MAX_LINE_BYTES: usize = 64 << 10;
 
-/// The most bytes of a table, decompressed. Tables of the whole internet have some tens of megabytes.
-const LARGEST: u64 = 512 << 20;
+/// The maximum size of a table in bytes, decompressed. Tables of the whole internet have some tens of megabytes.
+const MAX_BYTES: u64 = 512 << 20;
 
-/// The most networks of a table. There are some millions in the largest.
-const MOST: usize = 10_000_000;
+/// The maximum number of networks of a table. The largest have some millions.
+const MAX_NETWORKS: usize = 10_000_000;
 
-/// The most systems of a table. Some 120,000 are in use on the internet (2026), and each takes up to half a kilobyte.
-const MOST_SYSTEMS: usize = 500_000;
+/// The maximum number of systems of a table. Some 120,000 are in use (2026), and each takes up to half a kilobyte.
+const MAX_SYSTEMS: usize = 500_000;
 
-/// If none of so many networks has a number, none will.
-const TRIED: usize = 100_000;
+/// The number of networks to search for an AS number before a database is refused.
+const MAX_TRIED_NETWORKS: usize = 100_000;
 
-/// What stands before the metadata at the end of MaxMind's format.
+/// The bytes before the metadata at the end of MaxMind's format.
 const MAXMIND: &[u8] = b"\xab\xcd\xefMaxMind.com";
 
-/// Networks, and whose they are.
+/// Networks and the systems that they belong to.
 #[derive(Debug)]
 pub struct Systems {
     table: Table,
@@ -108,7 +108,7 @@ enum Table {
     Ranges(Ranges),
 }
 
-/// What databases of AS numbers in MaxMind's format say of a network: MaxMind's own (GeoLite2-ASN), or IPinfo's.
+/// The data of a network in MaxMind's format, as MaxMind (GeoLite2-ASN) or IPinfo write them.
 #[derive(Debug, Deserialize)]
 struct Entry {
     autonomous_system_number: Option<Number>,
@@ -118,7 +118,7 @@ struct Entry {
     name: Option<String>,
 }
 
-/// The number of a system, whichever of the format's types it has; none if it is no such number.
+/// The number of a system, in any of the format's types. `None` if the value is not such a number.
 #[derive(Debug, Clone, Copy)]
 struct Number(Option<u32>);
 
@@ -159,18 +159,18 @@ impl Entry {
 }
 
 impl Systems {
-    /// Reads a file in one of the formats; which one, its content says.
+    /// Reads a file in one of the formats, recognised by its content.
     ///
     /// # Errors
     ///
-    /// It is none of them, or a line of it makes no sense.
+    /// The file is in none of the formats, or a line is invalid.
     pub fn read(file: File) -> Result<Systems, SystemsError> {
         Systems::of(file)
     }
 
-    /// The same, from any source.
+    /// Reads a table from any source.
     pub fn of(source: impl Read) -> Result<Systems, SystemsError> {
-        Systems::plain(unzipped(source, LARGEST)?)
+        Systems::plain(unzipped(source, MAX_BYTES)?)
     }
 
     fn plain(mut source: impl BufRead) -> Result<Systems, SystemsError> {
@@ -179,7 +179,7 @@ impl Systems {
         if is_utf_16(head) {
             return Err(TextError::Utf16.into());
         }
-        // A binary file has a zero soon; no text has one.
+        // A binary file has a zero among its first bytes; text has none.
         let is_text = !head.contains(&0);
         let table = if is_text {
             Table::Ranges(text::read(source, &mut named)?)
@@ -191,7 +191,7 @@ impl Systems {
         Ok(Systems { table, named })
     }
 
-    /// The number of the system that a network belongs to, if all of it does as far as its ends show.
+    /// The number of the system that a network belongs to, if both of its ends belong to the same one.
     pub fn of_network(&mut self, network: Prefix) -> Option<u32> {
         let first = self.of_address(network.first())?.number;
         let last = self.of_address(network.last())?.number;
@@ -206,7 +206,7 @@ impl Systems {
             Table::MaxMind(reader) => {
                 let entry = reader.lookup(address).ok()?.decode::<Entry>().ok()??;
                 let system = entry.system()?;
-                if self.named.len() >= MOST_SYSTEMS && !self.named.contains_key(&system.number) {
+                if self.named.len() >= MAX_SYSTEMS && !self.named.contains_key(&system.number) {
                     return Some(Arc::new(system));
                 }
                 let named = self.named.entry(system.number);
@@ -226,8 +226,8 @@ fn maxmind(bytes: Vec<u8>) -> Result<Reader<Vec<u8>>, SystemsError> {
     let damaged = |error: maxminddb::MaxMindDbError| SystemsError::MaxMind(error.to_string());
     let parsed = Reader::from_source(&bytes[..]).map_err(damaged)?;
     let networks = tree::networks(&bytes, parsed.metadata());
-    if networks.is_none_or(|count| count as usize > MOST) {
-        let lack = format!("its tree goes in circles, or has more than {MOST} networks");
+    if networks.is_none_or(|count| count as usize > MAX_NETWORKS) {
+        let lack = format!("its tree goes in circles, or has more than {MAX_NETWORKS} networks");
         return Err(SystemsError::MaxMind(lack));
     }
     let reader = Reader::from_source(bytes).map_err(damaged)?;
@@ -237,9 +237,12 @@ fn maxmind(bytes: Vec<u8>) -> Result<Reader<Vec<u8>>, SystemsError> {
     })
 }
 
-/// Whether a network has a number: else all of them would be unknown.
+/// True if some network has an AS number. Otherwise, all systems would be unknown.
 fn has_systems(reader: &Reader<Vec<u8>>) -> Result<bool, maxminddb::MaxMindDbError> {
-    for found in reader.networks(WithinOptions::default())?.take(TRIED) {
+    for found in reader
+        .networks(WithinOptions::default())?
+        .take(MAX_TRIED_NETWORKS)
+    {
         let entry = found?.decode::<Entry>().ok().flatten();
         if entry.and_then(Entry::system).is_some() {
             return Ok(true);
@@ -386,8 +389,8 @@ mod tests {
             as_name: None,
             name: None,
         };
-        assert_eq!(entry.system().unwrap().name.len(), MAX_NAME);
-        let systems = (0..=MOST_SYSTEMS).map(|number| format!("10.0.0.0/24,{}\n", number + 1));
+        assert_eq!(entry.system().unwrap().name.len(), MAX_NAME_BYTES);
+        let systems = (0..=MAX_SYSTEMS).map(|number| format!("10.0.0.0/24,{}\n", number + 1));
         let systems = systems.collect::<String>();
         let error = Systems::of(systems.as_bytes()).unwrap_err().to_string();
         assert!(error.contains("more than 500000 AS numbers"), "{error}");
@@ -423,7 +426,7 @@ mod tests {
         assert!(Systems::of(&cut[..cut.len() / 2]).is_err());
     }
 
-    /// A database in MaxMind's format (version 2.0 of its specification), in which half of IPv4 has an entry with this field.
+    /// A database in MaxMind's format (version 2.0) in which half of IPv4 has an entry with this field.
     fn database(field: &str, value: &[u8]) -> Vec<u8> {
         let text = |text: &str| [&[0x40 | text.len() as u8], text.as_bytes()].concat();
         // A tree of a node: zeros lead to the data's beginning, ones nowhere.

@@ -1,4 +1,4 @@
-//! The networks of autonomous systems: the way back.
+//! The networks of autonomous systems.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
@@ -6,10 +6,10 @@ use std::net::IpAddr;
 use experiment::Prefix;
 use maxminddb::{Reader, WithinOptions};
 
-use super::{Entry, MOST, Systems, SystemsError, Table};
+use super::{Entry, MAX_NETWORKS, Systems, SystemsError, Table};
 
 impl Systems {
-    /// The networks of each of these systems. Those of others that are within them are left out.
+    /// The networks of each of these systems, without the networks of other systems within them.
     ///
     /// # Errors
     ///
@@ -35,7 +35,10 @@ fn maxmind(
     of: &BTreeSet<u32>,
     networks: &mut BTreeMap<u32, Vec<Prefix>>,
 ) -> Result<(), maxminddb::MaxMindDbError> {
-    for found in reader.networks(WithinOptions::default())?.take(MOST) {
+    for found in reader
+        .networks(WithinOptions::default())?
+        .take(MAX_NETWORKS)
+    {
         let found = found?;
         let system = found.decode::<Entry>()?.and_then(Entry::system);
         let Some(system) = system.filter(|system| of.contains(&system.number)) else {

@@ -1,9 +1,9 @@
-//! Ranges of addresses, and which one an address lies in.
+//! Look-ups of the range that contains an address.
 
 use std::cmp::Reverse;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// A range, by its first and last address, and whose it is. A table has millions of them.
+/// A range: its first address, last address, and owner. A table has millions of them.
 type Owned<A> = (A, A, u32);
 
 /// Disjoint ranges, in order, of both versions of IP.
@@ -13,7 +13,7 @@ pub struct Ranges {
     v6: Vec<Owned<u128>>,
 }
 
-/// The ranges as they are read, in any order. Within one there may be others, whose addresses are theirs.
+/// Ranges as they are read, in any order. A range may contain others, whose addresses belong to the inner range.
 #[derive(Debug, Default)]
 pub struct Collected {
     v4: Vec<Owned<u32>>,
@@ -37,12 +37,12 @@ impl Collected {
         }
     }
 
-    /// Whether there is none.
+    /// True if there are no ranges.
     pub fn is_empty(&self) -> bool {
         self.v4.is_empty() && self.v6.is_empty()
     }
 
-    /// How many there are.
+    /// The number of ranges.
     pub fn len(&self) -> usize {
         self.v4.len() + self.v6.len()
     }
@@ -57,7 +57,7 @@ impl Collected {
 }
 
 impl Ranges {
-    /// All of them: from where to where, and whose.
+    /// All ranges: first address, last address, and owner.
     pub fn all(&self) -> impl Iterator<Item = (IpAddr, IpAddr, u32)> + '_ {
         let v4 = self.v4.iter().map(|&(first, last, owner)| {
             let ends = [first, last].map(|bits| IpAddr::from(Ipv4Addr::from_bits(bits)));
@@ -70,12 +70,12 @@ impl Ranges {
         v4.chain(v6)
     }
 
-    /// Who has the address.
+    /// The owner of the address.
     pub fn of(&self, address: IpAddr) -> Option<u32> {
         self.of_all(address, address)
     }
 
-    /// Who has all addresses from the first to the last.
+    /// The owner of all addresses from the first to the last.
     pub fn of_all(&self, first: IpAddr, last: IpAddr) -> Option<u32> {
         match (first, last) {
             (IpAddr::V4(first), IpAddr::V4(last)) => {
@@ -121,10 +121,10 @@ macro_rules! bits {
 
 bits! { u32 u128 }
 
-/// Cuts ranges where others begin within them. Of two that overlap without one being in the other, the later one has what
-/// both have.
+/// Cuts ranges where others begin within them. If two overlap without containing each other, the later one gets the
+/// overlap.
 fn disjoint<A: Bits>(mut all: Vec<Owned<A>>) -> Vec<Owned<A>> {
-    // Of ranges with the same start, the longest comes first: the others lie within it.
+    // Of ranges with the same start, the longest comes first, because it contains the others.
     all.sort_by_key(|&(first, last, _)| (first, Reverse(last)));
     let mut cut = Cut {
         open: Vec::new(),
@@ -142,15 +142,15 @@ fn disjoint<A: Bits>(mut all: Vec<Owned<A>>) -> Vec<Owned<A>> {
 }
 
 struct Cut<A> {
-    /// The ends of the ranges that `next` may lie in, and whose they are; the innermost last.
+    /// The ends and owners of the ranges that may contain `next`, the innermost last.
     open: Vec<(A, u32)>,
-    /// The first address that has not been given to anybody yet; none behind the last of all.
+    /// The first address without an owner yet. `None` behind the last address of all.
     next: Option<A>,
     done: Vec<Owned<A>>,
 }
 
 impl<A: Bits> Cut<A> {
-    /// Gives all addresses up to this one to the ranges that are open; none, before the first of all.
+    /// Gives all addresses up to `end` to the open ranges. `None` stands for the end before the first address.
     fn until(&mut self, end: Option<A>) {
         let Some(end) = end else { return };
         while let Some(&(last, owner)) = self.open.last() {

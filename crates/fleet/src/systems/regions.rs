@@ -12,13 +12,13 @@ use text::{Lines, TextError};
 
 use super::ranges::{Collected, Ranges};
 use super::text::LineError;
-use super::{LONGEST_LINE, MOST, SystemsError};
+use super::{MAX_LINE_BYTES, MAX_NETWORKS, SystemsError};
 
-/// The most bytes of a file.
-const LARGEST: u64 = 128 << 20;
+/// The maximum size of a file in bytes.
+const MAX_BYTES: u64 = 128 << 20;
 
-/// The longest name of a region, in bytes. It has to fit into a table.
-const LONGEST: usize = 64;
+/// The maximum length of a region's name in bytes, so that it fits into a table.
+const MAX_NAME_BYTES: usize = 64;
 
 /// Networks, and the regions that they belong to.
 #[derive(Debug)]
@@ -28,25 +28,25 @@ pub struct Regions {
 }
 
 impl Regions {
-    /// Reads a file with a network and the name of its region in each line: `192.0.2.0/24 north`. A name may have spaces. What
-    /// is behind a `#` is a comment. Of several networks with an address, the most specific one counts.
+    /// Reads a file with a network and the name of its region in each line: `192.0.2.0/24 north`. A name may have
+    /// spaces. `#` begins a comment. The most specific network with an address counts.
     ///
     /// # Errors
     ///
-    /// A line makes no sense, there is no network, or the file is too large.
+    /// A line is invalid, there is no network, or the file is too large.
     pub fn read(file: File) -> Result<Regions, SystemsError> {
-        if file.metadata()?.len() > LARGEST {
-            return Err(TextError::Large(LARGEST).into());
+        if file.metadata()?.len() > MAX_BYTES {
+            return Err(TextError::Large(MAX_BYTES).into());
         }
         Regions::of(BufReader::new(file))
     }
 
-    /// The same, from any source.
+    /// Reads regions from any source.
     pub fn of(source: impl BufRead) -> Result<Regions, SystemsError> {
         let mut collected = Collected::default();
         let mut places: HashMap<Arc<str>, u32> = HashMap::new();
         let mut names = Vec::new();
-        let mut lines = Lines::new(source, LONGEST_LINE).without_blank();
+        let mut lines = Lines::new(source, MAX_LINE_BYTES).without_blank();
         while let Some(line) = lines.next_valid()? {
             let said = line.split('#').next().unwrap_or_default().trim();
             if said.is_empty() {
@@ -66,8 +66,8 @@ impl Regions {
                 Ok(collected.add(network.first(), network.last(), place)?)
             });
             added.map_err(|why| LineError::Wrong(lines.number(), why))?;
-            if collected.len() > MOST {
-                return Err(LineError::Many(MOST).into());
+            if collected.len() > MAX_NETWORKS {
+                return Err(LineError::Many(MAX_NETWORKS).into());
             }
         }
         if collected.is_empty() {
@@ -79,7 +79,7 @@ impl Regions {
         })
     }
 
-    /// The networks of each region. Those of others that are within them are left out.
+    /// The networks of each region, without the networks of other regions within them.
     pub fn networks(&self) -> BTreeMap<String, Vec<Prefix>> {
         let mut networks: BTreeMap<String, Vec<Prefix>> = BTreeMap::new();
         for (first, last, place) in self.ranges.all() {
@@ -115,8 +115,8 @@ fn parse(said: &str) -> Result<(Prefix, &str), String> {
         .ok_or("expected a network and a name, such as 192.0.2.0/24 north")?;
     let network = network.parse()?;
     let name = name.trim_start();
-    if name.len() > LONGEST || name.contains(char::is_control) {
-        let why = format!("a name has at most {LONGEST} bytes, all of them printable");
+    if name.len() > MAX_NAME_BYTES || name.contains(char::is_control) {
+        let why = format!("a name has at most {MAX_NAME_BYTES} bytes, all of them printable");
         return Err(why);
     }
     Ok((network, name))
@@ -158,7 +158,7 @@ mod tests {
 
     #[test]
     fn what_makes_no_sense_is_named_by_its_line() {
-        let long = format!("10.0.0.0/8 {}", "x".repeat(LONGEST + 1));
+        let long = format!("10.0.0.0/8 {}", "x".repeat(MAX_NAME_BYTES + 1));
         for (text, part) in [
             ("", "no network"),
             ("# 10.0.0.0/8 north\n", "no network"),

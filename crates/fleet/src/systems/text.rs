@@ -1,4 +1,4 @@
-//! Tables of networks as text: pyasn's and CAIDA's lines, and tables of MaxMind, IPinfo, iptoasn, DB-IP and IP2Location.
+//! Tables of networks as text: those of pyasn, CAIDA, MaxMind, IPinfo, iptoasn, DB-IP and IP2Location.
 
 use std::io::BufRead;
 use std::sync::Arc;
@@ -8,18 +8,18 @@ use text::Lines;
 
 use super::columns::{Columns, Row, number};
 use super::ranges::{Collected, Ranges};
-use super::{LONGEST_LINE, MOST, MOST_SYSTEMS, System, SystemsError};
+use super::{MAX_LINE_BYTES, MAX_NETWORKS, MAX_SYSTEMS, System, SystemsError};
 
-/// A line that makes no sense.
+/// An invalid line, or an invalid number of lines.
 #[derive(Debug, thiserror::Error)]
 pub enum LineError {
-    /// Something in it is wrong.
+    /// The line with this number is invalid.
     #[error("line {0}: {1}")]
     Wrong(u64, String),
-    /// There are more than may be.
+    /// There are more networks than allowed.
     #[error("has more than {0} networks; give larger ones in place of their parts")]
     Many(usize),
-    /// There are more systems than may be.
+    /// There are more systems than allowed.
     #[error(
         "has more than {0} AS numbers, and the internet has far fewer; give a table of networks and AS numbers"
     )]
@@ -36,13 +36,13 @@ pub enum LineError {
     NoRegion,
 }
 
-/// Reads all lines. The first one says how they are made: by its names, or by what its cells are.
+/// Reads all lines. The first one decides the columns, by its names or by the contents of its cells.
 pub fn read(
     source: impl BufRead,
     named: &mut HashMap<u32, Arc<System>>,
 ) -> Result<Ranges, SystemsError> {
     let mut collected = Collected::default();
-    let mut lines = Lines::new(source, LONGEST_LINE).without_blank();
+    let mut lines = Lines::new(source, MAX_LINE_BYTES).without_blank();
     let mut row = Row::default();
     let mut columns: Option<Columns> = None;
     while let Some(line) = lines.next_valid()? {
@@ -62,11 +62,11 @@ pub fn read(
             }),
         });
         read.map_err(|why| LineError::Wrong(lines.number(), why))?;
-        if collected.len() > MOST {
-            return Err(LineError::Many(MOST).into());
+        if collected.len() > MAX_NETWORKS {
+            return Err(LineError::Many(MAX_NETWORKS).into());
         }
-        if named.len() > MOST_SYSTEMS {
-            return Err(LineError::ManySystems(MOST_SYSTEMS).into());
+        if named.len() > MAX_SYSTEMS {
+            return Err(LineError::ManySystems(MAX_SYSTEMS).into());
         }
     }
     if collected.is_empty() {
@@ -75,7 +75,7 @@ pub fn read(
     Ok(collected.finish())
 }
 
-/// Adds the network of a row. Some networks are nobody's.
+/// Adds the network of a row, unless it is unassigned.
 fn add(
     row: &Row,
     columns: &Columns,

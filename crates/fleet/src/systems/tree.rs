@@ -2,25 +2,25 @@
 
 use maxminddb::Metadata;
 
-/// An address has no more bits.
-const DEEPEST: usize = 128;
+/// The maximum depth: the number of bits of an address.
+const MAX_DEPTH: usize = 128;
 
-/// What is known of a node. Others have their number of networks.
+/// The states of a node. Other values are the node's number of networks.
 const UNKNOWN: u32 = u32::MAX;
-const ABOVE: u32 = u32::MAX - 1;
-const MOST: u32 = u32::MAX - 2;
+const ON_PATH: u32 = u32::MAX - 1;
+const MAX_COUNT: u32 = u32::MAX - 2;
 
-/// How many networks lead to the tree's ends, with or without data; `None` if the tree goes in circles. A walk visits each
-/// of them, and a small tree can have 2^128: its nodes may have the same children.
+/// Counts the networks that lead to the tree's ends, with or without data. `None` if the tree has a circle. A walk
+/// visits each of them, and a small tree can have 2^128, because nodes may share children.
 pub fn networks(bytes: &[u8], about: &Metadata) -> Option<u32> {
     let count = usize::try_from(about.node_count).ok()?;
     let width = usize::from(about.record_size) / 4;
-    // The parser has checked this, too.
+    // The parser checks this, too.
     if count == 0 || count.checked_mul(width)? > bytes.len() {
         return None;
     }
     let mut known = vec![UNKNOWN; count];
-    known[0] = ABOVE;
+    known[0] = ON_PATH;
     let mut path = vec![(0, 0)];
     loop {
         let (node, side) = path.last_mut()?;
@@ -28,10 +28,10 @@ pub fn networks(bytes: &[u8], about: &Metadata) -> Option<u32> {
             let child = child(&bytes[*node * width..][..width], *side);
             *side += 1;
             match known.get(child) {
-                Some(&ABOVE) => return None,
-                Some(&UNKNOWN) if path.len() >= DEEPEST => return None,
+                Some(&ON_PATH) => return None,
+                Some(&UNKNOWN) if path.len() >= MAX_DEPTH => return None,
                 Some(&UNKNOWN) => {
-                    known[child] = ABOVE;
+                    known[child] = ON_PATH;
                     path.push((child, 0));
                 }
                 _ => {}
@@ -44,7 +44,7 @@ pub fn networks(bytes: &[u8], about: &Metadata) -> Option<u32> {
             let child = child(&bytes[node * width..][..width], side);
             known.get(child).copied().unwrap_or(1)
         };
-        let all = of(0).saturating_add(of(1)).min(MOST);
+        let all = of(0).saturating_add(of(1)).min(MAX_COUNT);
         known[node] = all;
         if path.is_empty() {
             return Some(all);

@@ -1,4 +1,4 @@
-//! Which control group a socket belongs to: the kernel tells the inode of its directory (cgroups(7)).
+//! The control group of a socket: the kernel returns the inode of its directory (cgroups(7)).
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -7,19 +7,19 @@ use std::sync::Arc;
 
 use hashbrown::HashMap;
 
-/// Where version 2 is mounted: alone, or beside version 1.
-const PLACES: [&str; 2] = ["/sys/fs/cgroup", "/sys/fs/cgroup/unified"];
+/// The mount points of version 2: alone, or beside version 1.
+const MOUNT_POINTS: [&str; 2] = ["/sys/fs/cgroup", "/sys/fs/cgroup/unified"];
 
-/// What only the root of version 2 has.
-const MARK: &str = "cgroup.controllers";
+/// A file that only the root of version 2 has.
+const ROOT_FILE: &str = "cgroup.controllers";
 
-/// So many groups are known at most.
-const MOST: usize = 1 << 17;
+/// The maximum number of known groups.
+const MAX_GROUPS: usize = 1 << 17;
 
 /// The root of all control groups of version 2, if there are any.
 pub fn root() -> Option<&'static Path> {
-    let mut places = PLACES.iter().map(Path::new);
-    places.find(|place| place.join(MARK).exists())
+    let mut places = MOUNT_POINTS.iter().map(Path::new);
+    places.find(|place| place.join(ROOT_FILE).exists())
 }
 
 /// The control groups of this machine.
@@ -30,12 +30,12 @@ pub struct Cgroups {
 }
 
 impl Cgroups {
-    /// Those that there are; without version 2, none.
+    /// The existing groups. Without version 2, there are none.
     pub fn new() -> Cgroups {
         Cgroups::at(root())
     }
 
-    /// Those below a directory.
+    /// The groups below a directory.
     fn at(root: Option<&Path>) -> Cgroups {
         let mut cgroups = Cgroups {
             root: root.map(Path::to_owned),
@@ -50,7 +50,7 @@ impl Cgroups {
         self.names.get(&inode)
     }
 
-    /// Looks anew which groups there are.
+    /// Reads the groups again.
     pub fn read(&mut self) {
         let Some(root) = &self.root else { return };
         let mut names = HashMap::new();
@@ -64,7 +64,7 @@ impl Cgroups {
             let entries = fs::read_dir(&directory).into_iter().flatten().flatten();
             let inner = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
             waiting.extend(inner.map(|entry| entry.path()));
-            if names.len() + waiting.len() > MOST {
+            if names.len() + waiting.len() > MAX_GROUPS {
                 break;
             }
         }
@@ -81,7 +81,7 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let deep = root.path().join("system.slice/ssh.service");
         fs::create_dir_all(&deep).unwrap();
-        fs::write(root.path().join(MARK), "").unwrap();
+        fs::write(root.path().join(ROOT_FILE), "").unwrap();
         let mut cgroups = Cgroups::at(Some(root.path()));
         let name = |cgroups: &Cgroups, path: &Path| {
             let inode = fs::metadata(path).unwrap().ino();

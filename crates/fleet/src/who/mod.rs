@@ -1,4 +1,4 @@
-//! Whose a socket is: the process, and the control group.
+//! The owners of sockets: the process and the control group.
 
 mod cgroups;
 mod processes;

@@ -1,4 +1,4 @@
-//! Which process has a socket: `/proc/PID/fd` names the sockets of each process that this user may look at (proc_pid_fd(5)).
+//! The processes of sockets: `/proc/PID/fd` names the sockets of each process that this user may see (proc_pid_fd(5)).
 
 use std::ffi::OsStr;
 use std::fs::{self, ReadDir};
@@ -8,19 +8,19 @@ use std::sync::Arc;
 
 use hashbrown::HashMap;
 
-/// So many sockets are remembered at most.
-const MOST: usize = 1 << 20;
+/// The maximum number of remembered sockets.
+const MAX_SOCKETS: usize = 1 << 20;
 
 /// A process.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Process {
     /// Its number.
     pub pid: u32,
-    /// What it calls itself (`/proc/PID/comm`).
+    /// The name (`/proc/PID/comm`).
     pub name: String,
 }
 
-/// The sockets of all processes. They are looked for in small steps: a process may have many thousands of files.
+/// The sockets of all processes. The search takes small steps, because a process may have many thousands of files.
 #[derive(Debug)]
 pub struct Processes {
     proc: PathBuf,
@@ -28,23 +28,23 @@ pub struct Processes {
     walk: Option<Walk>,
 }
 
-/// A walk through `/proc`, somewhere in between.
+/// An unfinished walk through `/proc`.
 #[derive(Debug)]
 struct Walk {
     processes: ReadDir,
-    here: Option<Here>,
+    here: Option<CurrentProcess>,
     found: HashMap<u32, Arc<Process>>,
 }
 
-/// The process that the walk is at.
+/// The current process of the walk.
 #[derive(Debug)]
-struct Here {
+struct CurrentProcess {
     files: ReadDir,
     process: Arc<Process>,
 }
 
 impl Processes {
-    /// Those of this machine, or of another place where `/proc` is mounted.
+    /// The processes of this machine, or of another mount of `/proc`.
     pub fn new(proc: &Path) -> Processes {
         Processes {
             proc: proc.to_owned(),
@@ -53,18 +53,18 @@ impl Processes {
         }
     }
 
-    /// The process that has the socket with this inode. If several have it, one of them.
+    /// The process that has the socket with this inode. If there are several, it is one of them.
     pub fn of(&self, inode: u32) -> Option<&Arc<Process>> {
         let found = self.walk.as_ref().and_then(|walk| walk.found.get(&inode));
         found.or_else(|| self.known.get(&inode))
     }
 
-    /// Whether a walk has begun and not ended.
+    /// True if a walk has begun and not ended.
     pub fn is_walking(&self) -> bool {
         self.walk.is_some()
     }
 
-    /// Begins a walk. Where there is no `/proc`, nobody has anything.
+    /// Begins a walk. Without `/proc`, no socket has a process.
     pub fn begin(&mut self) {
         self.walk = fs::read_dir(&self.proc).ok().map(|processes| Walk {
             processes,
@@ -73,7 +73,7 @@ impl Processes {
         });
     }
 
-    /// Looks at no more than so many files. Whether the walk has ended: what it has not found is gone.
+    /// Checks at most `files` files. Returns true if this ends the walk, which forgets sockets that it did not find.
     pub fn step(&mut self, files: usize) -> bool {
         let Some(walk) = &mut self.walk else {
             return false;
@@ -90,21 +90,23 @@ impl Processes {
 }
 
 impl Walk {
-    /// Looks at the next file or process; false if there is none.
+    /// Checks the next file or process. False if there is none.
     fn file(&mut self) -> bool {
         let Some(here) = &mut self.here else {
             let Some(next) = self.processes.next() else {
                 return false;
             };
-            // A process that has ended, or that this user may not look at, has no files.
-            self.here = next.ok().and_then(|entry| Here::at(&entry.path()));
+            // A process that has ended, or that this user may not see, has no files.
+            self.here = next
+                .ok()
+                .and_then(|entry| CurrentProcess::at(&entry.path()));
             return true;
         };
         match here.files.next() {
             Some(Ok(file)) => {
                 let target = fs::read_link(file.path()).unwrap_or_default();
                 if let Some(inode) = socket(target.as_os_str())
-                    && self.found.len() < MOST
+                    && self.found.len() < MAX_SOCKETS
                 {
                     self.found.insert(inode, Arc::clone(&here.process));
                 }
@@ -115,14 +117,14 @@ impl Walk {
     }
 }
 
-impl Here {
-    fn at(directory: &Path) -> Option<Here> {
+impl CurrentProcess {
+    fn at(directory: &Path) -> Option<CurrentProcess> {
         let pid = directory.file_name()?.to_str()?.parse().ok()?;
         let files = fs::read_dir(directory.join("fd")).ok()?;
         let name = fs::read(directory.join("comm")).unwrap_or_default();
         let name = String::from_utf8_lossy(&name).trim_end().to_owned();
         let process = Arc::new(Process { pid, name });
-        Some(Here { files, process })
+        Some(CurrentProcess { files, process })
     }
 }
 

@@ -18,10 +18,10 @@ use crate::{Algorithm, Error};
 /// The usual mount point.
 const MOUNT: &str = "/sys/fs/bpf";
 
-/// The lock file of processes that load or unload. Only root can open it, so nobody else can hold the lock.
+/// The lock file of processes that load or unload. Only root can open it, so no other user can hold the lock.
 const LOCK: &str = "/run/fullpipe-kernel.lock";
 
-/// Whether the BPF file system is mounted.
+/// True if the BPF file system is mounted.
 pub(super) fn is_mounted() -> bool {
     statfs(MOUNT).is_ok_and(|found| found.filesystem_type() == BPF_FS_MAGIC)
 }
@@ -36,7 +36,6 @@ pub(super) fn directory() -> PathBuf {
     Path::new(MOUNT).join("fullpipe")
 }
 
-/// The file of this name.
 pub(super) fn file(name: &str) -> PathBuf {
     directory().join(name)
 }
@@ -67,12 +66,11 @@ pub(super) fn prepare() -> Result<(), Error> {
     is_there().map(drop)
 }
 
-/// Whether there is a directory of pins.
+/// True if there is a directory of pins.
 ///
 /// # Errors
 ///
-/// It is not root's alone. A user who may write there can remove a controller, or make a link to the program of somebody
-/// else.
+/// Another user may write to the directory, and could remove a controller, or make a link to a program.
 pub(super) fn is_there() -> Result<bool, Error> {
     let directory = directory();
     let found = match fs::symlink_metadata(&directory) {

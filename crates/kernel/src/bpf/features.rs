@@ -11,16 +11,15 @@ use crate::requirement::{Requirement, met};
 
 /// The differences between kernels.
 pub(super) struct Features {
-    /// Whether links hold controllers.
+    /// True if links hold controllers.
     pub has_links: bool,
     /// The number of the argument of `cong_control` that is the rate sample.
     pub rate_sample_argument: u64,
-    /// Whether the end of idleness has a hook of its own, `cwnd_event_tx_start` (Linux 7.1).
+    /// True if the end of idleness has a hook of its own, `cwnd_event_tx_start` (Linux 7.1).
     pub has_tx_start: bool,
 }
 
-/// The structure that programs fill, the structure in which the kernel keeps it, and the structure of links since Linux
-/// 6.4.
+/// The structures that programs fill, that the kernel keeps, and of links since Linux 6.4.
 const VMLINUX: &str = "/sys/kernel/btf/vmlinux";
 const OPERATIONS: &str = "tcp_congestion_ops";
 const KEPT: &str = "bpf_struct_ops_tcp_congestion_ops";

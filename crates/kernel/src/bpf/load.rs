@@ -44,7 +44,7 @@ impl Loaded {
     ///
     /// # Errors
     ///
-    /// This process may not look at it (CAP_SYS_ADMIN).
+    /// This process lacks the permission to see it (CAP_SYS_ADMIN).
     pub fn flows(&self) -> Result<Vec<OwnedFd>, Error> {
         let flows = self.all.iter();
         flows

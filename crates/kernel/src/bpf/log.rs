@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use libbpf_rs::{PrintLevel, set_print};
 
 /// The messages since [`listen`].
-static SAID: Mutex<String> = Mutex::new(String::new());
+static MESSAGES: Mutex<String> = Mutex::new(String::new());
 
 /// Only one thread loads at a time.
 static LISTENER: Mutex<()> = Mutex::new(());
@@ -13,7 +13,7 @@ static LISTENER: Mutex<()> = Mutex::new(());
 /// Collects the messages of libbpf.
 pub(super) struct Listener(#[expect(dead_code, reason = "held")] MutexGuard<'static, ()>);
 
-/// Nothing is printed to stderr.
+/// Stops printing to stderr.
 pub(super) fn silence() {
     set_print(None);
 }
@@ -40,7 +40,7 @@ impl Drop for Listener {
 }
 
 fn said() -> MutexGuard<'static, String> {
-    SAID.lock().unwrap_or_else(PoisonError::into_inner)
+    MESSAGES.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The verifier's last message: the line before its statistics. Without a verifier's log, libbpf's last line.

@@ -1,4 +1,4 @@
-//! What is remembered of client networks: a map that outlives the program, its rules and its process.
+//! The remembered packets of client networks: a map that outlives the program, its rules and its process.
 
 use std::os::fd::AsFd;
 
@@ -6,15 +6,15 @@ use libbpf_rs::query::ProgramInfo;
 use libbpf_rs::{MapCore, MapHandle, MapType, OpenMapMut};
 
 use super::registered::map_of;
-use crate::{MOST_REMEMBERED, Steering};
+use crate::{MAX_REMEMBERED_NETWORKS, Steering};
 
-/// The map.
+/// The name of the map.
 pub(super) const MAP: &str = "resent";
 
-/// The length of `struct around`, and that of a network's word.
+/// The sizes of `struct around` and of a network's word, in bytes.
 const SIZES: (u32, u32) = (16, 8);
 
-/// What is remembered of client networks, for the program that comes next.
+/// The remembered packets of client networks, for the next program.
 #[derive(Debug)]
 pub struct Memory(MapHandle);
 
@@ -23,11 +23,11 @@ impl Memory {
     pub(super) fn of(map: MapHandle) -> Result<Option<Memory>, libbpf_rs::Error> {
         let is_whole = map.map_type() == MapType::LruHash
             && (map.key_size(), map.value_size()) == SIZES
-            && map.info()?.info.max_entries == MOST_REMEMBERED;
+            && map.info()?.info.max_entries == MAX_REMEMBERED_NETWORKS;
         Ok(is_whole.then_some(Memory(map)))
     }
 
-    /// That of a program in the kernel.
+    /// The map of a program in the kernel.
     pub(super) fn of_program(program: &ProgramInfo) -> Result<Option<Memory>, libbpf_rs::Error> {
         map_of(program, MAP)?.map_or(Ok(None), Memory::of)
     }
@@ -42,6 +42,6 @@ pub(super) fn give(
     match memory {
         _ if !steering.remembers() => map.set_max_entries(1),
         Some(Memory(memory)) => map.reuse_fd(memory.as_fd()),
-        None => map.set_max_entries(MOST_REMEMBERED),
+        None => map.set_max_entries(MAX_REMEMBERED_NETWORKS),
     }
 }

@@ -15,12 +15,12 @@ use libbpf_rs::{Link, MapCore, MapFlags, MapHandle, MapType, ProgramType};
 use super::{CONFIG, LOAD, VERSION, bpffs, failed};
 use crate::{Algorithm, Error, Settings, since_boot, users};
 
-const LOOK: &str = "cannot look at a controller in the kernel, which takes root";
+const CANNOT_LOOK: &str = "cannot look at a controller in the kernel, which takes root";
 
 /// `BPF_MAP_TYPE_STRUCT_OPS` (<uapi/linux/bpf.h>).
 const STRUCT_OPS_MAP: &str = "26";
 
-/// Whether there is a file that keeps it.
+/// True if there is a file that keeps it.
 pub(super) fn is_kept(algorithm: Algorithm) -> Result<bool, Error> {
     let path = bpffs::pin(algorithm);
     let cannot = |source| Error::system(format!("cannot look at {}", path.display()), source);
@@ -51,9 +51,9 @@ impl Registered {
         super::log::silence();
         let path = bpffs::pin(algorithm);
         let cannot = || failed(format!("cannot look at {}", path.display()));
-        let kept = Kept::open(&path)?;
-        // A killed loader may leave a file whose controller was never offered, and a killed unloader one whose controller
-        // is gone.
+        let kept = PinnedFile::open(&path)?;
+        // A killed loader may leave a file of a controller that was never offered; a killed unloader, of one that is
+        // gone.
         let name = algorithm.kernel_name();
         if !linux::controllers_here()?.iter().any(|here| here == name) {
             return Ok(None);
@@ -76,7 +76,7 @@ impl Registered {
         }))
     }
 
-    /// When it was loaded.
+    /// The time when it was loaded.
     pub fn since(&self) -> SystemTime {
         SystemTime::now() - self.age.into()
     }
@@ -135,17 +135,16 @@ fn is_free(algorithm: Algorithm) -> Result<(), Error> {
 /// Removes the controller and the file that keeps it.
 pub(super) fn remove(algorithm: Algorithm) -> Result<(), Error> {
     let path = bpffs::pin(algorithm);
-    let kept = Kept::open(&path)?;
+    let kept = PinnedFile::open(&path)?;
     // Without the file, the controller could no longer be found and removed.
-    if let Kept::Operations(map) = &kept {
+    if let PinnedFile::Operations(map) = &kept {
         // If its loader was killed before it was offered, there is nothing to remove.
         let _ = map.delete(&[0; 4]);
     }
     fs::remove_file(&path)
         .map_err(|source| Error::system(format!("cannot remove {}", path.display()), source))?;
-    if let Kept::Link(link) = &kept {
-        // The kernel removes the controller after its last file, but not at once. Since 6.11, `detach` removes it at
-        // once.
+    if let PinnedFile::Link(link) = &kept {
+        // The kernel removes the controller some time after its last file. Since 6.11, `detach` removes it at once.
         let _ = link.detach();
     }
     Ok(())
@@ -160,15 +159,15 @@ pub(super) fn tidy(algorithm: Algorithm) -> Result<(), Error> {
 }
 
 /// The content of the file.
-enum Kept {
+enum PinnedFile {
     Link(Link),
     Operations(MapHandle),
 }
 
-impl Kept {
+impl PinnedFile {
     /// Opens the file. libbpf takes every file of the BPF file system for the type that it is asked to open. The kernel
     /// gives the real type in `/proc/self/fdinfo`.
-    fn open(path: &Path) -> Result<Kept, Error> {
+    fn open(path: &Path) -> Result<PinnedFile, Error> {
         let cannot = || failed(format!("cannot open {}", path.display()));
         let link = Link::open(path).map_err(cannot())?;
         let about = format!("/proc/self/fdinfo/{}", link.as_fd().as_raw_fd());
@@ -179,10 +178,10 @@ impl Kept {
             lines.any(|(name, is)| name == field && is.trim() == value)
         };
         if is("link_type", "struct_ops") {
-            Ok(Kept::Link(link))
+            Ok(PinnedFile::Link(link))
         } else if is("map_type", STRUCT_OPS_MAP) {
             let map = MapHandle::from_pinned_path(path);
-            map.map(Kept::Operations).map_err(cannot())
+            map.map(PinnedFile::Operations).map_err(cannot())
         } else {
             let what = format!("{} holds no controller: remove it", path.display());
             Err(Error::Lacking(what))
@@ -191,8 +190,8 @@ impl Kept {
 
     fn operations(self) -> Result<MapHandle, Error> {
         match self {
-            Kept::Link(link) => operations(&link),
-            Kept::Operations(map) => Ok(map),
+            PinnedFile::Link(link) => operations(&link),
+            PinnedFile::Operations(map) => Ok(map),
         }
     }
 }
@@ -202,46 +201,46 @@ impl Kept {
 ///
 /// # Errors
 ///
-/// This process may not look at it (CAP_SYS_ADMIN).
+/// Connections without objects do not show whether an object was cut short.
 pub fn flows(algorithm: Algorithm) -> Result<Option<OwnedFd>, Error> {
     if !is_kept(algorithm)? {
         return Ok(None);
     }
     super::log::silence();
-    let kept = Kept::open(&bpffs::pin(algorithm))?;
+    let kept = PinnedFile::open(&bpffs::pin(algorithm))?;
     flows_of(&kept.operations()?).map(Some)
 }
 
 /// The same for a map of operations.
 pub(super) fn flows_of(operations: &MapHandle) -> Result<OwnedFd, Error> {
     let program = program(operations)?;
-    let program = program.ok_or_else(|| Error::Lacking(format!("{LOOK}: it has no program")))?;
+    let program =
+        program.ok_or_else(|| Error::Lacking(format!("{CANNOT_LOOK}: it has no program")))?;
     let maps = program.map_ids;
     let mut maps = maps
         .into_iter()
         .filter_map(|id| MapHandle::from_map_id(id).ok());
     let flows = maps.find(|map| map.map_type() == MapType::SkStorage);
-    let flows = flows.ok_or_else(|| Error::Lacking(LOOK.to_owned()))?;
+    let flows = flows.ok_or_else(|| Error::Lacking(CANNOT_LOOK.to_owned()))?;
     flows
         .as_fd()
         .try_clone_to_owned()
-        .map_err(|source| Error::system(LOOK, source))
+        .map_err(|source| Error::system(CANNOT_LOOK, source))
 }
 
-/// The map of operations of a link.
 pub(super) fn operations(link: &Link) -> Result<MapHandle, Error> {
-    let info = LinkInfo::from_fd(link.as_fd()).map_err(failed(LOOK))?;
+    let info = LinkInfo::from_fd(link.as_fd()).map_err(failed(CANNOT_LOOK))?;
     let LinkTypeInfo::StructOps(operations) = info.info else {
-        return Err(Error::Lacking(format!("{LOOK}: it is none")));
+        return Err(Error::Lacking(format!("{CANNOT_LOOK}: it is none")));
     };
-    MapHandle::from_map_id(operations.map_id).map_err(failed(LOOK))
+    MapHandle::from_map_id(operations.map_id).map_err(failed(CANNOT_LOOK))
 }
 
 /// A program of a controller. `None` if the kernel never offered it, because its loader was killed.
 fn program(operations: &MapHandle) -> Result<Option<ProgramInfo>, Error> {
     let value = operations
         .lookup(&[0; 4], MapFlags::ANY)
-        .map_err(failed(LOOK))?;
+        .map_err(failed(CANNOT_LOOK))?;
     Ok(program_in(&value.unwrap_or_default()))
 }
 

@@ -1,5 +1,4 @@
-//! Blocks signals while the kernel verifies a program. A signal would end the verification, which then looks like a
-//! refusal.
+//! Blocks signals while the kernel verifies a program. A signal would end the verification like a refusal.
 
 use nix::sys::signal::{SigSet, SigmaskHow};
 

@@ -22,8 +22,8 @@ use super::{bpffs, failed, log};
 use crate::permission::permission;
 use crate::requirement::{Requirement, met};
 use crate::{
-    EndedConnection, Error, InForce, Kept, Resent, Steering, SteeringCounts, ToldObject, mapped,
-    resent, since_boot,
+    EndedConnection, Error, InForce, ProgramOwner, ReportedObject, Resent, Steering,
+    SteeringCounts, mapped, resent, since_boot,
 };
 
 const OBJECT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/steer.bpf.o"));
@@ -44,7 +44,7 @@ pub struct Attached {
     object: Object,
     ring: RingBuffer<'static>,
     told: Receiver<EndedConnection>,
-    objects: Receiver<ToldObject>,
+    objects: Receiver<ReportedObject>,
     /// The end of the lease, as time since boot. The first lease cannot be late.
     until: Cell<Duration>,
     lapsed: Cell<Duration>,
@@ -98,7 +98,7 @@ pub fn attach_with(
         0
     };
     let heard_object = move |bytes: &[u8]| {
-        if let Some(object) = ToldObject::parse(bytes) {
+        if let Some(object) = ReportedObject::parse(bytes) {
             let _ = tell_object.send(object);
         }
         0
@@ -120,7 +120,7 @@ pub fn attach_with(
     })
 }
 
-/// Loads the program into the kernel. Before that, `prepare` is called for each map. `meanwhile` is called again and again.
+/// Loads the program. `prepare` is called for each map before, and `meanwhile` again and again during the load.
 fn load(
     steering: &Steering,
     memory: Option<&Memory>,
@@ -228,13 +228,13 @@ impl Attached {
         Ok(())
     }
 
-    /// How long there was no lease because it was renewed late, since the last call.
+    /// The time without a lease, because it was renewed late, since the last call.
     pub fn lapsed(&self) -> Duration {
         self.lapsed.take()
     }
 
-    /// Replaces all rules at once. Existing connections keep their controllers. Many networks take seconds to load, so the
-    /// lease is renewed meanwhile, for this long each time.
+    /// Replaces all rules at once. Existing connections keep their controllers. Many networks take seconds to load, so
+    /// the lease is renewed meanwhile, for this long each time.
     ///
     /// # Errors
     ///
@@ -262,9 +262,9 @@ impl Attached {
         Ok(())
     }
 
-    /// Keeps the program after the end of this process, until it is [released](release) by this name. If nobody
-    /// releases it, it does nothing after the end of its lease. Replaces a program that an earlier process has left
-    /// under this name. Returns whether there was one.
+    /// Keeps the program after the end of this process, until it is [released](release) by this name. If it is not
+    /// released, it does nothing after the end of its lease. Replaces a program that an earlier process has left under
+    /// this name. Returns whether there was one.
     ///
     /// # Errors
     ///
@@ -299,9 +299,9 @@ impl Attached {
     /// # Errors
     ///
     /// The BPF file system cannot be used.
-    pub fn kept(&self, name: &str) -> Result<Kept, Error> {
+    pub fn kept(&self, name: &str) -> Result<ProgramOwner, Error> {
         let Some((path, link)) = kept(name)? else {
-            return Ok(Kept::Nobodys);
+            return Ok(ProgramOwner::Nobody);
         };
         let info = |link: &Link| {
             link.info()
@@ -309,16 +309,15 @@ impl Attached {
         };
         let found = info(&link)?;
         Ok(if found.id == info(&self.link)?.id {
-            Kept::Own
+            ProgramOwner::ThisProcess
         } else if has_group(&found) {
-            Kept::Anothers
+            ProgramOwner::Another
         } else {
-            Kept::Nobodys
+            ProgramOwner::Nobody
         })
     }
 
-    /// Whether the kernel still runs the program. It does not if the control group is gone, or if the program was
-    /// detached.
+    /// True if the kernel still runs the program: the control group exists, and the program was not detached.
     pub fn is_attached(&self) -> bool {
         LinkInfo::from_fd(self.link.as_fd()).is_ok_and(|info| has_group(&info))
     }
@@ -337,7 +336,7 @@ impl Attached {
 
     /// The objects that were complete, or whose connections had ended, at the last call of [`ended`](Attached::ended),
     /// since the call before it.
-    pub fn objects(&self) -> Vec<ToldObject> {
+    pub fn objects(&self) -> Vec<ReportedObject> {
         self.objects.try_iter().collect()
     }
 
@@ -353,7 +352,7 @@ impl Attached {
             .map_err(|source| Error::system("cannot hold the map of connections", source))
     }
 
-    /// What it remembers of client networks. `None` if no rule needs it.
+    /// The packets of client networks that it remembers. `None` if no rule needs them.
     ///
     /// # Errors
     ///
@@ -389,7 +388,7 @@ impl Attached {
     }
 }
 
-/// Whether a program is kept under this name.
+/// True if a program is kept under this name.
 ///
 /// # Errors
 ///
@@ -398,8 +397,7 @@ pub fn is_kept(name: &str) -> Result<bool, Error> {
     Ok(kept_or_begun(name)?.is_some())
 }
 
-/// Whether the kernel runs the program on a control group. It does not if the group was removed, or if the program was
-/// detached.
+/// True if the kernel runs the program on a control group that exists, and the program was not detached.
 fn has_group(info: &LinkInfo) -> bool {
     matches!(&info.info, LinkTypeInfo::Cgroup(of) if of.cgroup_id != 0)
 }
@@ -452,14 +450,13 @@ pub fn in_force(name: &str, address: IpAddr) -> Result<Option<InForce>, Error> {
     )))
 }
 
-/// The program of a link.
 fn program_of(link: &LinkInfo) -> Option<ProgramInfo> {
     let options = ProgInfoQueryOptions::default().include_map_ids(true);
     let mut programs = ProgInfoIter::with_query_opts(options);
     programs.find(|program| program.id == link.prog_id)
 }
 
-/// What the program that is kept under this name remembers of client networks.
+/// The packets of client networks that the program with this name remembers.
 ///
 /// # Errors
 ///

@@ -56,7 +56,7 @@ fn allow_other_ways() {
 }
 
 impl World<'_> {
-    /// Nothing, with the reason, where this is impossible.
+    /// Makes the hosts and links. The error is the reason why that is impossible.
     fn make(group: &Group) -> Result<World<'_>, String> {
         ip("-V")?;
         // A separate thread makes the far host's namespace, which lives as long as its file is open.
@@ -161,7 +161,7 @@ fn steering(controller: &str, interfaces: &[&str]) -> Steering {
     }
 }
 
-/// Whether the rule matches a connection over each link: accepted and connecting, with IPv4 and with IPv6.
+/// True if the rule matches a connection over each link: accepted and connecting, with IPv4 and with IPv6.
 fn matched(world: &World<'_>, own: &str) -> [bool; 2] {
     LINKS.map(|(name, addresses)| {
         let all = addresses.map(|[near, far]| [world.accepted(near), world.connecting(far)]);

@@ -23,8 +23,8 @@ const KILLS: u64 = 100;
 /// Names the controller that a process of this test loads, to be killed meanwhile.
 const LOADER: &str = "FULLPIPE_TEST_LOADER";
 
-/// The longest time that the kernel may take to free unused objects.
-const PATIENCE: Duration = Duration::from_secs(30);
+/// The timeout for the kernel to free unused objects.
+const TIMEOUT: Duration = Duration::from_secs(30);
 
 #[test]
 #[ignore = "takes minutes, and the machine's own controllers of that name must not be loaded"]
@@ -84,7 +84,7 @@ impl Census {
             if now == *self {
                 return started.elapsed();
             }
-            assert!(started.elapsed() < PATIENCE, "before {self:?}, now {now:?}");
+            assert!(started.elapsed() < TIMEOUT, "before {self:?}, now {now:?}");
             thread::sleep(Duration::from_millis(50));
         }
     }
@@ -190,7 +190,7 @@ fn next_loads(algorithm: Algorithm) {
     loop {
         match kernel::keep(&[Settings::new(algorithm)], VERSION, keeping) {
             Ok(()) => break,
-            Err(Error::AlreadyLoaded(_) | Error::Elsewhere(_)) if started.elapsed() < PATIENCE => {
+            Err(Error::AlreadyLoaded(_) | Error::Elsewhere(_)) if started.elapsed() < TIMEOUT => {
                 thread::sleep(Duration::from_millis(10));
             }
             Err(error) => panic!("{error}"),

@@ -19,8 +19,7 @@ use units::Duration;
 pub struct Group(pub PathBuf);
 
 impl Group {
-    /// `None`, with a message, if the kernel lacks something, if there are no control groups of version 2, or if none
-    /// can be made.
+    /// `None`, with a message, if the kernel lacks something, or a control group of version 2 cannot be made.
     pub fn make(what: &str) -> Option<Group> {
         let mut lacks = kernel::check_steering().into_iter();
         if let Some(lack) = lacks.find_map(|required| required.lack) {
@@ -86,7 +85,7 @@ fn steering(networks: u32) -> Steering {
     Steering {
         key: [1, 2],
         unit: DrawnUnit::Prefix(24, 48),
-        rules: vec![rule; kernel::MOST_RULES],
+        rules: vec![rule; kernel::MAX_RULES],
         networks: (0..networks).map(network).collect(),
     }
 }
@@ -114,7 +113,7 @@ fn the_kernel_takes_the_program_and_other_rules() {
     assert!(attached.ended().expect("a ring").is_empty());
     assert!(attached.objects().is_empty());
     attached.connections().expect("a map");
-    // What is remembered of networks takes room only if a rule needs it.
+    // The program has this map only if a rule needs it.
     let has_memory = |attached: &kernel::Attached| attached.memory().expect("a look").is_some();
     assert!(!has_memory(&attached));
     let mut lossy = steering(1);
@@ -147,10 +146,10 @@ fn the_kernel_takes_as_much_as_a_policy_may_have() {
                 .step_by(1000)
                 .map(|at| (at + place, at + 2 * place))
         };
-        rule.listen = ports(0).take(kernel::MOST_PORTS).collect();
-        rule.connect = ports(10_000).take(kernel::MOST_PORTS).collect();
+        rule.listen = ports(0).take(kernel::MAX_PORT_RANGES).collect();
+        rule.connect = ports(10_000).take(kernel::MAX_PORT_RANGES).collect();
         rule.rtt = Duration::from_millis(place.into())..Duration::from_secs(place.into());
-        let names = (0..kernel::MOST_INTERFACES).map(|link| format!("eth{place}.{link}"));
+        let names = (0..kernel::MAX_INTERFACES).map(|link| format!("eth{place}.{link}"));
         rule.interfaces = names.collect();
     }
     let open = File::open(&group.0).expect("a directory");

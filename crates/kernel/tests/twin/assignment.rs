@@ -3,7 +3,7 @@
 use std::net::{IpAddr, Ipv6Addr};
 
 use experiment::{Key, Shares, Unit};
-use kernel::{DrawnUnit, MOST_ARMS};
+use kernel::{DrawnUnit, MAX_ARMS};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use units::Duration;
@@ -35,7 +35,7 @@ impl Question {
             2 => Unit::PrefixInSlot { v4, v6, slot },
             _ => Unit::Slot(slot),
         };
-        let parts: Vec<f64> = (0..2 + below(MOST_ARMS as u64 - 1))
+        let parts: Vec<f64> = (0..2 + below(MAX_ARMS as u64 - 1))
             .map(|_| (1 + below(100)) as f64)
             .collect();
         let bits = u128::from(below(u64::MAX)) << 64 | u128::from(below(u64::MAX));
@@ -77,7 +77,7 @@ impl Question {
             },
         };
         let mut ends = self.shares.ends().to_vec();
-        ends.resize(MOST_ARMS, 0);
+        ends.resize(MAX_ARMS, 0);
         let bits = kernel::mapped(self.client).to_bits();
         let client = [(bits >> 64) as u64, bits as u64];
         let of = [self.cookie, client[0], client[1], self.set_up.as_nanos()];
@@ -109,7 +109,7 @@ fn a_connection_has_the_same_arm_in_both() {
         .map(|word| u64::from_ne_bytes(word.try_into().expect("eight bytes")))
         .collect();
     assert_eq!(words.len(), 2 * QUESTIONS);
-    let mut arms = [0; MOST_ARMS];
+    let mut arms = [0; MAX_ARMS];
     for (number, (question, words)) in questions.iter().zip(words.chunks_exact(2)).enumerate() {
         let answer = question.answer();
         assert_eq!(

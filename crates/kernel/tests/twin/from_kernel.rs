@@ -18,7 +18,7 @@ use path::{Buffer, Capacity, CoDel, Discipline, Effects, LinkConfig, Loss};
 use units::{Bytes, Duration, Rate, Ratio};
 
 use crate::event::Event;
-use crate::heard::{Heard, RECORD};
+use crate::heard::{KernelEvent, RECORD};
 use crate::twins::{Twins, seen};
 
 /// The time for which connections run over each path.
@@ -80,7 +80,7 @@ impl Recorder {
     }
 
     /// The records until `is_over`.
-    fn listen(&self, is_over: &AtomicBool) -> Vec<Heard> {
+    fn listen(&self, is_over: &AtomicBool) -> Vec<KernelEvent> {
         let heard = RefCell::new(Vec::new());
         let mut buffer = RingBufferBuilder::new();
         let records = self.object.maps().find(|map| map.name() == "records");
@@ -91,7 +91,7 @@ impl Recorder {
                 .map(|word| word.try_into().expect("a word"));
             let words: Vec<u64> = words.map(u64::from_ne_bytes).collect();
             let words: &[u64; RECORD] = words.as_slice().try_into().expect("a record");
-            heard.borrow_mut().push(Heard::of(words));
+            heard.borrow_mut().push(KernelEvent::of(words));
             0
         };
         buffer.add(&records, note).expect("a reader");
@@ -179,7 +179,7 @@ fn traffic(network: &Network, controller: &str) {
         senders.push(thread::spawn(move || {
             let (started, mut has_paused) = (Instant::now(), false);
             while socket::send(&sender, 1 << 18).is_ok() {
-                // Waits so long that the sent data has arrived.
+                // Waits until the sent data has arrived.
                 if !has_paused && started.elapsed() > SPAN / 8 {
                     thread::sleep(SPAN / 5);
                     has_paused = true;
@@ -264,8 +264,8 @@ pub fn compare(name: &str, twins: &Twins) {
 }
 
 /// The connections in turn, each from its beginning.
-fn by_connection(heard: Vec<Heard>) -> impl Iterator<Item = Vec<Heard>> {
-    let mut all: HashMap<u64, Vec<Heard>> = HashMap::new();
+fn by_connection(heard: Vec<KernelEvent>) -> impl Iterator<Item = Vec<KernelEvent>> {
+    let mut all: HashMap<u64, Vec<KernelEvent>> = HashMap::new();
     let mut over = Vec::new();
     for one in heard {
         let flow = all.entry(one.flow).or_default();
@@ -279,7 +279,7 @@ fn by_connection(heard: Vec<Heard>) -> impl Iterator<Item = Vec<Heard>> {
         .filter(|one| !one.is_empty())
 }
 
-fn compare_one(twins: &Twins, heard: &[Heard]) {
+fn compare_one(twins: &Twins, heard: &[KernelEvent]) {
     assert!(
         matches!(heard[0].event, Event::New(_)),
         "{:?}",

@@ -6,7 +6,7 @@ use congestion::{
 };
 
 use crate::event::Event;
-use crate::host::{Seen, WORDS};
+use crate::host::{SnapshotWords, WORDS};
 
 /// The words of `struct record`: the connection, the event, and the snapshot after it.
 pub const RECORD: usize = 1 + EVENT + WORDS;
@@ -18,17 +18,17 @@ const ACK: usize = 22;
 
 /// An event from the kernel, and the controller's snapshot after it.
 #[derive(Debug)]
-pub struct Heard {
+pub struct KernelEvent {
     /// The connection.
     pub flow: u64,
     pub event: Event,
-    pub seen: Seen,
+    pub seen: SnapshotWords,
 }
 
-impl Heard {
-    pub fn of(words: &[u64; RECORD]) -> Heard {
+impl KernelEvent {
+    pub fn of(words: &[u64; RECORD]) -> KernelEvent {
         let event = &words[1..];
-        Heard {
+        KernelEvent {
             flow: words[0],
             event: of_words(event),
             seen: event[EVENT..].try_into().expect("a snapshot"),

@@ -14,7 +14,7 @@ use crate::event::Event;
 pub const WORDS: usize = 12;
 
 /// The snapshot of a controller.
-pub type Seen = [u64; WORDS];
+pub type SnapshotWords = [u64; WORDS];
 
 /// The compiled program.
 pub struct Host {
@@ -67,7 +67,12 @@ impl Host {
     }
 
     /// The snapshots after each event, with these settings.
-    pub fn run(&self, settings: &[u64], events: &[Event], mut see: impl FnMut(usize, Seen)) {
+    pub fn run(
+        &self,
+        settings: &[u64],
+        events: &[Event],
+        mut see: impl FnMut(usize, SnapshotWords),
+    ) {
         let mut child = self.start();
         let input = child.stdin.take().expect("a pipe");
         thread::scope(|scope| {
@@ -91,9 +96,9 @@ fn write(input: ChildStdin, settings: &[u64], events: &[Event]) -> io::Result<()
     input.flush()
 }
 
-fn read(child: &mut Child, events: &[Event], see: &mut impl FnMut(usize, Seen)) {
+fn read(child: &mut Child, events: &[Event], see: &mut impl FnMut(usize, SnapshotWords)) {
     let mut output = BufReader::new(child.stdout.take().expect("a pipe"));
-    let mut seen = Seen::default();
+    let mut seen = SnapshotWords::default();
     for index in 0..events.len() {
         for word in &mut seen {
             let mut bytes = [0; 8];

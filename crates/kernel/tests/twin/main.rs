@@ -25,68 +25,68 @@ use kernel::{Algorithm, Settings};
 use twins::Twins;
 
 /// The number of events of ordinary tests, and of long tests.
-const SOME: usize = 100_000;
-const MANY: usize = 10_000_000;
+const SHORT_TEST_EVENTS: usize = 100_000;
+const LONG_TEST_EVENTS: usize = 10_000_000;
 
 #[test]
 fn bbr1_equals_its_twin_in_the_simulator() {
-    recorded::compare(&Twins::bbr1(), SOME);
+    recorded::compare(&Twins::bbr1(), SHORT_TEST_EVENTS);
 }
 
 #[test]
 fn bbr1_equals_its_twin_at_random() {
-    random::compare(&Twins::bbr1(), SOME);
+    random::compare(&Twins::bbr1(), SHORT_TEST_EVENTS);
 }
 
 #[test]
 fn bbr3_equals_its_twin_in_the_simulator() {
-    recorded::compare(&Twins::bbr3(), SOME);
+    recorded::compare(&Twins::bbr3(), SHORT_TEST_EVENTS);
 }
 
 #[test]
 fn bbr3_equals_its_twin_at_random() {
-    random::compare(&Twins::bbr3(), SOME);
+    random::compare(&Twins::bbr3(), SHORT_TEST_EVENTS);
 }
 
 #[test]
 fn bbr3_with_ecn_equals_its_twin_in_the_simulator() {
-    recorded::compare(&Twins::bbr3_with_ecn(), SOME);
+    recorded::compare(&Twins::bbr3_with_ecn(), SHORT_TEST_EVENTS);
 }
 
 #[test]
 fn bbr3_with_ecn_equals_its_twin_at_random() {
-    random::compare(&Twins::bbr3_with_ecn(), SOME);
+    random::compare(&Twins::bbr3_with_ecn(), SHORT_TEST_EVENTS);
 }
 
 #[test]
 fn bbr3_without_self_limited_equals_its_twin_in_the_simulator() {
-    recorded::compare(&Twins::bbr3_without_self_limited(), SOME);
+    recorded::compare(&Twins::bbr3_without_self_limited(), SHORT_TEST_EVENTS);
 }
 
 #[test]
 fn bbr3_without_self_limited_equals_its_twin_at_random() {
-    random::compare(&Twins::bbr3_without_self_limited(), SOME);
+    random::compare(&Twins::bbr3_without_self_limited(), SHORT_TEST_EVENTS);
 }
 
 #[test]
 #[ignore = "takes minutes: cargo test --release -p fullpipe-kernel -- --ignored"]
 fn bbr1_equals_its_twin_ten_million_times() {
-    recorded::compare(&Twins::bbr1(), MANY);
-    random::compare(&Twins::bbr1(), MANY);
+    recorded::compare(&Twins::bbr1(), LONG_TEST_EVENTS);
+    random::compare(&Twins::bbr1(), LONG_TEST_EVENTS);
 }
 
 #[test]
 #[ignore = "takes minutes: cargo test --release -p fullpipe-kernel -- --ignored"]
 fn bbr3_equals_its_twin_ten_million_times() {
-    recorded::compare(&Twins::bbr3(), MANY);
-    random::compare(&Twins::bbr3(), MANY);
+    recorded::compare(&Twins::bbr3(), LONG_TEST_EVENTS);
+    random::compare(&Twins::bbr3(), LONG_TEST_EVENTS);
 }
 
 #[test]
 #[ignore = "takes minutes: cargo test --release -p fullpipe-kernel -- --ignored"]
 fn bbr3_with_ecn_equals_its_twin_ten_million_times() {
-    recorded::compare(&Twins::bbr3_with_ecn(), MANY);
-    random::compare(&Twins::bbr3_with_ecn(), MANY);
+    recorded::compare(&Twins::bbr3_with_ecn(), LONG_TEST_EVENTS);
+    random::compare(&Twins::bbr3_with_ecn(), LONG_TEST_EVENTS);
 }
 
 #[test]
@@ -115,7 +115,7 @@ fn another_setting_shows() {
     let mut twins = Twins::bbr1();
     let peak_gain = 2;
     twins.words[peak_gain] = 3 << 32 | 4;
-    recorded::compare(&twins, SOME);
+    recorded::compare(&twins, SHORT_TEST_EVENTS);
 }
 
 /// Only one of the two responds to marks. The comparison must notice it.
@@ -125,7 +125,7 @@ fn unanswered_marks_show() {
     let mut twins = Twins::bbr3_with_ecn();
     let ecn = twins.words.len() - 3;
     assert_eq!(std::mem::take(&mut twins.words[ecn]), 1);
-    recorded::compare(&twins, SOME);
+    recorded::compare(&twins, SHORT_TEST_EVENTS);
 }
 
 /// Only one of the two takes a bound from its own slower sending. The comparison must notice it.
@@ -135,5 +135,5 @@ fn self_limited_samples_that_one_answers_show() {
     let mut twins = Twins::bbr3_without_self_limited();
     assert_eq!(twins.words.pop(), Some(1));
     twins.words.push(0);
-    recorded::compare(&twins, SOME);
+    recorded::compare(&twins, SHORT_TEST_EVENTS);
 }

@@ -10,7 +10,7 @@ use crate::twins::Twins;
 /// The payload of a packet in the simulator.
 const MSS: u64 = 1_448;
 
-/// The share of losses in a round that BBRv3 takes for too many.
+/// The maximum share of losses in a round that BBRv3 tolerates.
 const LOSS_THRESHOLD: Ratio = Ratio::new(2, 100);
 
 /// The error of the reconstruction.
@@ -18,7 +18,7 @@ const LOSS_THRESHOLD: Ratio = Ratio::new(2, 100);
 struct Errors {
     /// The error of inflight, as a share of it.
     inflight: Vec<f64>,
-    /// How often the losses were judged too many, and how often they should have been.
+    /// The number of rounds judged to have too many losses, and the number that should have been.
     judged: usize,
     judged_otherwise: usize,
 }

@@ -1,4 +1,4 @@
-//! What is remembered of a client network is the same in C and in Rust, and so are the rules that match.
+//! Compares the remembered packets of client networks, and the matching rules, between C and Rust.
 
 use experiment::policy::{Connection, Policy};
 use kernel::{ANY_SHARE, KNOWN_PACKETS, Resent, millionths, resent_with_data};
@@ -13,7 +13,7 @@ const MOST_PACKETS: u64 = 1 << 14;
 
 const MILLION: u64 = 1_000_000;
 
-/// What a network's connections sent and resent, and the share that rules see, in millionths.
+/// The packets that a network's connections sent and resent, and the share that rules see, in millionths.
 #[derive(Default)]
 struct Network {
     sent: u64,
@@ -98,7 +98,7 @@ impl Question {
         [self.sent, self.total, self.bytes, from.into(), below.into()]
     }
 
-    /// Whether the rule matches a connection of a network with this share.
+    /// True if the rule matches a connection of a network with this share.
     fn matches(&self, resent: Option<Ratio>) -> bool {
         let of = Connection {
             client: [192, 0, 2, 7].into(),

@@ -27,19 +27,19 @@ struct Translated {
     was_app_limited: bool,
     delivered: Bytes,
     lost: Bytes,
-    told: Told,
+    told: Information,
     /// The goodput at the end.
     total: Arc<AtomicU64>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Told {
+enum Information {
     All,
     AsByKernel,
 }
 
 impl Translated {
-    fn new(controller: AnyController, told: Told, total: Arc<AtomicU64>) -> Translated {
+    fn new(controller: AnyController, told: Information, total: Arc<AtomicU64>) -> Translated {
         Translated {
             controller,
             moments: vec![(Bytes::ZERO, Bytes::ZERO)],
@@ -86,7 +86,7 @@ impl Controller for Translated {
     }
 
     fn on_packet_lost(&mut self, lost: &Lost) {
-        if self.told == Told::All {
+        if self.told == Information::All {
             return self.controller.on_packet_lost(lost);
         }
         let before = self.untold.map_or(Bytes::ZERO, |(_, bytes)| bytes);
@@ -101,7 +101,7 @@ impl Controller for Translated {
     fn on_ack(&mut self, ack: &Ack) {
         self.total
             .store(ack.rate.total_delivered.get(), Ordering::Relaxed);
-        if self.told == Told::All {
+        if self.told == Information::All {
             return self.controller.on_ack(ack);
         }
         let mut ack = *ack;
@@ -142,9 +142,8 @@ impl Controller for Translated {
 /// With a BDP of 33 packets, each loss ends a probe, and chance determines a flow's goodput.
 const SEEDS: u64 = 15;
 
-/// The share of a link of this many Mbit/s that is delivered in 30 s, with an RTprop of this many milliseconds: the
-/// median over the seeds.
-fn share(told: Told, mbit: u64, rtt: u64, loss: Ratio) -> f64 {
+/// The median share of a link of this many Mbit/s that is delivered in 30 s, with an RTprop of this many ms.
+fn share(told: Information, mbit: u64, rtt: u64, loss: Ratio) -> f64 {
     let length = Duration::from_secs(30);
     let rate = Rate::from_bits_per_sec(mbit * 1_000_000);
     let rtt = Duration::from_millis(rtt);
@@ -191,8 +190,8 @@ fn what_the_kernel_does_not_tell_costs_no_goodput() {
         // At the threshold of 2 %, one seed has up to a fifth more than another.
         for (permille, least, most) in [(0, 0.999, 1.001), (10, 0.97, 1.03), (20, 0.9, 1.15)] {
             let loss = Ratio::new(permille, 1_000);
-            let [all, by_kernel] =
-                [Told::All, Told::AsByKernel].map(|told| share(told, mbit, rtt, loss));
+            let [all, by_kernel] = [Information::All, Information::AsByKernel]
+                .map(|told| share(told, mbit, rtt, loss));
             let ratio = by_kernel / all;
             println!("{mbit} Mbit/s, {rtt} ms, {permille} ‰: {all:.3} by {by_kernel:.3}");
             assert!(

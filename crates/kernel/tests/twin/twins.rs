@@ -5,7 +5,7 @@ use congestion::{
 };
 
 use crate::event::Event;
-use crate::host::{Host, Seen};
+use crate::host::{Host, SnapshotWords};
 
 /// A controller with its settings, in Rust and in C.
 pub struct Twins {
@@ -115,7 +115,7 @@ impl Twins {
     /// Fails at the first event after which the two differ. A new connection begins with an event at the front.
     pub fn compare(&self, events: &[Event]) {
         let mut rust = self.any();
-        let mut before = Seen::default();
+        let mut before = SnapshotWords::default();
         self.host.run(&self.words, events, |index, c| {
             events[index].happen(&mut rust, |connection| self.make(connection));
             let seen = seen(&rust);
@@ -134,7 +134,7 @@ fn word(ratio: Ratio) -> u64 {
 }
 
 /// `struct snapshot`.
-pub fn seen(controller: &AnyController) -> Seen {
+pub fn seen(controller: &AnyController) -> SnapshotWords {
     let snapshot = controller.snapshot();
     let states = match controller {
         AnyController::Bbr1(_) => bbr1::states::ALL,

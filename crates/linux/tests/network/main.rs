@@ -81,7 +81,7 @@ fn rerun(command: &mut Command) {
     eprint!("{complained}");
     for skip in complained
         .lines()
-        .filter(|line| line.starts_with("SKIPPED"))
+        .filter(|line| line.starts_with(skipping::MARK))
     {
         skipping::skip!("of another user: {skip}");
     }

@@ -1,5 +1,5 @@
-//! CoDel, RFC 8289. The time that packets spend in a queue tells a bad queue from a good one. Drops follow each other more
-//! and more closely until the bad queue is gone.
+//! CoDel, RFC 8289. The time of packets in the queue distinguishes a bad queue from a good one. Drops follow each other
+//! ever more closely until the bad queue is gone.
 //!
 //! ```text
 //!              sojourn ≥ target for a whole interval: drop
@@ -16,18 +16,18 @@ use units::{Bytes, ConfigError, Duration, Time};
 
 use super::room::Room;
 use crate::bounds::MTU;
-use crate::store::{List, Place, Store};
+use crate::store::{List, SlotId, Store};
 
 /// CoDel's parameters (RFC 8289, section "Constants").
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct CoDel {
-    /// The delay that a standing queue may have.
+    /// The acceptable delay of a standing queue.
     pub target: Duration,
-    /// How long the delay must stay above it before anything is dropped: a round-trip time, at the slow end of those
-    /// that use the link.
+    /// The time for which the delay must stay above the target before a packet is dropped: a round-trip time, at the
+    /// slow end of those on the link.
     pub interval: Duration,
-    /// Whether packets capable of ECN are marked in place of being dropped.
+    /// True if ECN-capable packets are marked in place of being dropped.
     pub ecn: bool,
 }
 
@@ -87,7 +87,7 @@ impl CoDelQueue {
         room: &mut Room,
         store: &mut Store<P>,
         size: Bytes,
-        place: Place,
+        place: SlotId,
     ) {
         if room.has_room(size) {
             room.waiting.add(size);
@@ -102,13 +102,13 @@ impl CoDelQueue {
         room: &mut Room,
         store: &mut Store<P>,
         now: Time,
-    ) -> Option<Place> {
+    ) -> Option<SlotId> {
         self.control
             .dequeue(&self.config, &mut self.line, room, store, now)
     }
 }
 
-/// Packets in line that know how many bytes they are.
+/// Queued packets, with their total bytes.
 #[derive(Debug, Clone)]
 pub(super) struct Line {
     list: List,
@@ -121,7 +121,7 @@ impl Line {
         bytes: Bytes::ZERO,
     };
 
-    pub(super) fn push<P>(&mut self, store: &mut Store<P>, place: Place, size: Bytes) {
+    pub(super) fn push<P>(&mut self, store: &mut Store<P>, place: SlotId, size: Bytes) {
         self.list.push(store, place);
         self.bytes += size;
     }
@@ -130,7 +130,7 @@ impl Line {
         self.list.is_empty()
     }
 
-    pub(super) fn pop<P>(&mut self, store: &Store<P>) -> Option<Place> {
+    pub(super) fn pop<P>(&mut self, store: &Store<P>) -> Option<SlotId> {
         let place = self.list.pop(store)?;
         if let Some(held) = store.get(place) {
             self.bytes -= held.size;
@@ -139,25 +139,25 @@ impl Line {
     }
 }
 
-/// After this many intervals without drops, the old rate of drops is forgotten: it is no longer right (RFC 8289, section
-/// "Dequeue Routine").
+/// After this many intervals without drops, the old drop rate is forgotten, because it does not apply any more (RFC
+/// 8289, section "Dequeue Routine").
 const MEMORY_INTERVALS: u64 = 16;
 
-/// What CoDel remembers of a queue (RFC 8289, section "Per-Queue State").
+/// CoDel's state of a queue (RFC 8289, section "Per-Queue State").
 #[derive(Debug, Clone, Default)]
 pub(super) struct Control {
-    /// When the delay will have been above the target for an interval; none if it is not above.
+    /// The time at which the delay will have been above the target for an interval; `None` if it is below.
     first_above: Option<Time>,
-    /// Whether packets are being dropped, and then when the next one is.
+    /// True if packets are being dropped; then also the time of the next drop.
     dropping: bool,
     drop_next: Time,
-    /// Drops since dropping began, and what that was when it last began.
+    /// The number of drops since dropping began, and its value when dropping last began.
     count: u32,
     last_count: u32,
 }
 
 impl Control {
-    /// RFC 8289, section "Dequeue Routine"; for marks in place of drops, Linux's `codel_dequeue`.
+    /// RFC 8289, section "Dequeue Routine". Marks in place of drops follow Linux's `codel_dequeue`.
     pub(super) fn dequeue<P>(
         &mut self,
         config: &CoDel,
@@ -165,12 +165,12 @@ impl Control {
         room: &mut Room,
         store: &mut Store<P>,
         now: Time,
-    ) -> Option<Place> {
+    ) -> Option<SlotId> {
         let (mut head, mut may_drop) = self.take(config, line, store, now);
         if self.dropping {
             self.dropping = may_drop;
-            // A backlog can be so long that several drops are due at once. The loop then takes more than one turn. Each
-            // turn drops a packet, or ends with one that is sent.
+            // After a long backlog, several drops may be due at once, so the loop may have several turns. Each turn
+            // drops a packet, or ends with one that is sent.
             while self.dropping && now >= self.drop_next {
                 self.count = self.count.saturating_add(1);
                 if mark(config, room, store, head) {
@@ -195,8 +195,8 @@ impl Control {
         head
     }
 
-    /// The first packet, and whether it may be dropped: not before the delay has been above the target for an interval,
-    /// and not if no more than an MTU would be left, as then the link would run dry (RFC 8289, sections "Helper
+    /// Takes the first packet. Also returns true if it may be dropped: if the delay has been above the target for an
+    /// interval, and more than an MTU would be left, since the link would run dry otherwise (RFC 8289, sections "Helper
     /// Routines" and "Non-starvation").
     fn take<P>(
         &mut self,
@@ -204,7 +204,7 @@ impl Control {
         line: &mut Line,
         store: &Store<P>,
         now: Time,
-    ) -> (Option<Place>, bool) {
+    ) -> (Option<SlotId>, bool) {
         let place = line.pop(store);
         let sojourn = place
             .and_then(|place| store.get(place))
@@ -218,8 +218,7 @@ impl Control {
         (place, now >= first_above)
     }
 
-    /// The first drop of a spell. If the last spell was a moment ago, the rate that controlled the queue then is a good
-    /// one to start with now.
+    /// Begins a period of drops. If the last period ended recently, its final drop rate is a good start for this one.
     fn start_dropping(&mut self, config: &CoDel, now: Time) {
         let recent = now.since(self.drop_next) < config.interval * MEMORY_INTERVALS;
         let drops = self.count.saturating_sub(self.last_count);
@@ -229,19 +228,19 @@ impl Control {
         self.schedule(config, now);
     }
 
-    /// The next drop is due interval / √count after `from` (RFC 8289, section "Control Loop"): TCP's throughput goes
-    /// with the inverse square root of the share of drops, so it falls by equal steps.
+    /// Schedules the next drop interval / √count after `from` (RFC 8289, section "Control Loop"): TCP's throughput is
+    /// proportional to the inverse square root of the drop rate, so it decreases in equal steps.
     fn schedule(&mut self, config: &CoDel, from: Time) {
         self.drop_next = from + over_square_root(config.interval, self.count);
     }
 
-    /// Drops that the discipline made for want of room count as CoDel's own (Linux, `fq_codel_drop`).
+    /// Counts drops by the discipline for lack of room as CoDel's own (Linux, `fq_codel_drop`).
     pub(super) fn count_drops(&mut self, drops: u32) {
         self.count = self.count.saturating_add(drops);
     }
 }
 
-/// interval / √count, rounded down to the nanosecond.
+/// Returns interval / √count, rounded down to the nanosecond.
 fn over_square_root(interval: Duration, count: u32) -> Duration {
     // ⌊√⌊interval² / count⌋⌋ is ⌊interval / √count⌋, and no larger than the interval.
     let square = u128::from(interval.as_nanos()).pow(2) / u128::from(count.max(1));
@@ -249,12 +248,12 @@ fn over_square_root(interval: Duration, count: u32) -> Duration {
 }
 
 /// Marks the packet in place of dropping it, if that is allowed.
-fn mark<P>(config: &CoDel, room: &mut Room, store: &mut Store<P>, place: Option<Place>) -> bool {
+fn mark<P>(config: &CoDel, room: &mut Room, store: &mut Store<P>, place: Option<SlotId>) -> bool {
     let held = place.and_then(|place| store.get_mut(place));
     held.is_some_and(|held| config.ecn && room.mark(held))
 }
 
-fn drop_head<P>(room: &mut Room, store: &mut Store<P>, place: Option<Place>) {
+fn drop_head<P>(room: &mut Room, store: &mut Store<P>, place: Option<SlotId>) {
     if let Some(place) = place {
         room.drop_waiting(store, place);
     }

@@ -1,4 +1,4 @@
-//! The disciplines that there are.
+//! The queue disciplines.
 
 use serde::{Deserialize, Serialize};
 use units::ConfigError;
@@ -7,23 +7,23 @@ use super::codel::CoDel;
 use super::fq_codel::FqCoDel;
 use super::red::Red;
 
-/// How the queue chooses.
+/// The queue discipline of a link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(from = "Named", rename_all = "lowercase")]
 pub enum Discipline {
-    /// First in, first out; a packet that finds no room is dropped.
+    /// First in, first out. A packet that finds no room is dropped.
     #[default]
     DropTail,
     /// First in, first out, with drops that keep the delay low.
     CoDel(CoDel),
-    /// A queue for each flow, in turn; each under CoDel.
+    /// A queue for each flow, served in turn, each under CoDel.
     #[serde(rename = "fq_codel")]
     FqCoDel(FqCoDel),
-    /// First in, first out, with random drops whose probability grows with the average queue; or a threshold.
+    /// First in, first out, with random drops whose probability grows with the average queue; or with a threshold.
     Red(Red),
 }
 
-/// As people call them. A threshold is one of [`Red`]'s.
+/// The disciplines by their names in scenarios. A threshold is a case of [`Red`].
 #[derive(Deserialize)]
 #[serde(rename = "queue", rename_all = "lowercase", deny_unknown_fields)]
 enum Named {
@@ -51,7 +51,7 @@ impl From<Named> for Discipline {
 }
 
 impl Discipline {
-    /// What people call it.
+    /// The name in scenarios.
     pub fn name(&self) -> &'static str {
         match self {
             Discipline::DropTail => "droptail",

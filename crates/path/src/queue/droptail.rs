@@ -1,9 +1,9 @@
-//! Drop-tail: first in, first out, and no room means no entry.
+//! Drop-tail: first in, first out; without room, a packet is dropped.
 
 use units::Bytes;
 
 use super::room::Room;
-use crate::store::{List, Place, Store};
+use crate::store::{List, SlotId, Store};
 
 #[derive(Debug, Clone)]
 pub(super) struct DropTail {
@@ -20,7 +20,7 @@ impl DropTail {
         room: &mut Room,
         store: &mut Store<P>,
         size: Bytes,
-        place: Place,
+        place: SlotId,
     ) {
         if room.has_room(size) {
             room.waiting.add(size);
@@ -30,7 +30,7 @@ impl DropTail {
         }
     }
 
-    pub(super) fn dequeue<P>(&mut self, store: &Store<P>) -> Option<Place> {
+    pub(super) fn dequeue<P>(&mut self, store: &Store<P>) -> Option<SlotId> {
         self.list.pop(store)
     }
 }

@@ -1,5 +1,4 @@
-//! FQ-CoDel, RFC 8290: each flow has a queue of its own under CoDel; the queues take turns, and one that has just begun
-//! goes first.
+//! FQ-CoDel, RFC 8290: each flow has its own queue under CoDel. The queues take turns, and a new one goes first.
 
 use std::iter;
 
@@ -11,18 +10,18 @@ use super::room::Room;
 use crate::bounds::MTU;
 use crate::parcel::Parcel;
 use crate::random::Stream;
-use crate::store::{Place, Store};
+use crate::store::{SlotId, Store};
 
 /// FQ-CoDel's parameters (RFC 8290, section "Parameters").
 ///
-/// Its packet limit is the link's [`Buffer`](crate::Buffer). If a packet finds that full, the queue with most bytes loses
-/// half of them, at most 64 packets, from its head.
+/// Its packet limit is the link's [`Buffer`](crate::Buffer). If a packet finds the buffer full, the queue with the most
+/// bytes loses half of them from its head, at most 64 packets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct FqCoDel {
-    /// How many queues there are. Flows are dealt to them by a hash that depends on the link's seed; two may share one.
+    /// The number of queues. Flows are assigned by a hash that depends on the link's seed, so two may share a queue.
     pub flows: u32,
-    /// How many bytes a queue may send in its turn.
+    /// The number of bytes that a queue may send in its turn.
     pub quantum: Bytes,
     /// [`CoDel::target`] of each queue.
     pub target: Duration,
@@ -32,15 +31,15 @@ pub struct FqCoDel {
     pub ecn: bool,
 }
 
-/// As many as Linux allows.
+/// Linux's maximum.
 const MAX_FLOWS: u32 = 65_536;
 
-/// As little as Linux allows.
+/// Linux's minimum.
 const MIN_QUANTUM: Bytes = Bytes::new(256);
 
 impl Default for FqCoDel {
-    /// 1024 queues; a quantum of one full packet (RFC 8290 counts Ethernet's 14 bytes too, which sizes here are
-    /// without); CoDel's defaults, with ECN (section "Explicit Congestion Notification (ECN)").
+    /// 1024 queues; a quantum of one full packet (RFC 8290 adds Ethernet's 14 bytes, which sizes here exclude); CoDel's
+    /// defaults, with ECN (section "Explicit Congestion Notification (ECN)").
     fn default() -> FqCoDel {
         let CoDel {
             target, interval, ..
@@ -56,7 +55,7 @@ impl Default for FqCoDel {
 }
 
 impl FqCoDel {
-    /// CoDel's parameters in each queue. A queue never runs dry by CoDel's drops, however full the others are.
+    /// CoDel's parameters for each queue. CoDel's drops never empty a queue, however full the others are.
     pub fn codel(&self) -> CoDel {
         CoDel {
             target: self.target,
@@ -88,31 +87,32 @@ impl FqCoDel {
     }
 }
 
-/// The most packets dropped at once from the fattest queue (RFC 8290, section "Enqueue").
+/// The maximum number of packets dropped at once from the longest queue (RFC 8290, section "Enqueue").
 const MAX_DROP_BATCH: u32 = 64;
 
-/// The largest packet that there is (IPv4's total length): what one packet can cost of a queue's credit at most.
-const LARGEST: u64 = 65_535;
+/// The size of the largest possible packet (IPv4's total length), and so the maximum cost of a packet to a queue's
+/// credit.
+const MAX_PACKET_BYTES: u64 = 65_535;
 
-/// The place of a queue in the table.
+/// The index of a queue in the table.
 type Index = usize;
 
 /// No queue.
 const NONE: Index = Index::MAX;
 
-/// The queue of one flow, or of a few that share a hash.
+/// The queue of one flow, or of several with the same hash.
 #[derive(Debug, Clone)]
 struct FlowQueue {
     line: Line,
     control: Control,
-    /// Bytes that it may still send in this turn; below zero if its last packet was larger than what was left.
+    /// The bytes that it may still send in this turn; below zero if its last packet exceeded the rest.
     credits: i64,
-    /// Whether it is in one of the lists, and the queue behind it there.
+    /// True if it is in one of the lists; then also the next queue there.
     listed: bool,
     next: Index,
 }
 
-/// Queues that take turns, by their places in the table.
+/// Queues that take turns, by their indices in the table.
 #[derive(Debug, Clone)]
 struct Turns {
     first: Index,
@@ -153,10 +153,10 @@ impl Turns {
 pub(super) struct FlowQueues {
     codel: CoDel,
     quantum: i64,
-    /// Makes the hash another one with each seed (RFC 8290, section "Probability of Hash Collisions").
+    /// A seeded value that changes the hash (RFC 8290, section "Probability of Hash Collisions").
     perturbation: u64,
     flows: Vec<FlowQueue>,
-    /// Queues that have just become active, and those that have had a turn.
+    /// Queues that have just become active, and queues that have had a turn.
     new: Turns,
     old: Turns,
 }
@@ -186,10 +186,10 @@ impl FlowQueues {
         room: &mut Room,
         store: &mut Store<P>,
         parcel: Parcel,
-        place: Place,
+        place: SlotId,
     ) {
         if parcel.size > room.max.bytes {
-            // No other queue has to make room for a packet that can never fit.
+            // Other queues need not make room for a packet that can never fit.
             return room.refuse(store, place, parcel.size);
         }
         while !room.has_room(parcel.size) {
@@ -211,8 +211,8 @@ impl FlowQueues {
         room: &mut Room,
         store: &mut Store<P>,
         now: Time,
-    ) -> Option<Place> {
-        // Each turn of the loop moves a queue from new to old, gives one credit, or takes an empty one out.
+    ) -> Option<SlotId> {
+        // Each turn of the loop moves a queue from new to old, gives one credit, or removes an empty one.
         loop {
             let is_new = self.new.first != NONE;
             let turns = if is_new { &mut self.new } else { &mut self.old };
@@ -228,21 +228,21 @@ impl FlowQueues {
                 .control
                 .dequeue(&self.codel, &mut flow.line, room, store, now);
             if let Some(held) = head.and_then(|place| store.get(place)) {
-                flow.credits -= held.size.get().min(LARGEST) as i64;
+                flow.credits -= held.size.get().min(MAX_PACKET_BYTES) as i64;
                 return head;
             }
             turns.pop(&mut self.flows);
-            // A queue that could be new again at once would always go first; it has to wait for a turn of the old ones.
+            // A queue that could be new again at once would always go first, so it waits for a turn of the old ones.
             if is_new && self.old.first != NONE {
                 self.old.push(&mut self.flows, index);
             }
         }
     }
 
-    /// Drops half of the fattest queue, at most a batch, from its head. The search for it is too expensive for one packet
-    /// only (RFC 8290, section "Enqueue"; Linux, `fq_codel_drop`).
+    /// Drops half of the longest queue from its head, at most a batch. The search for it is too expensive for a single
+    /// packet (RFC 8290, section "Enqueue"; Linux, `fq_codel_drop`).
     fn drop_from_the_fattest<P>(&mut self, room: &mut Room, store: &mut Store<P>) {
-        // One packet without a byte is fatter than none.
+        // A queue with an empty packet is longer than one without packets.
         let fatness = |flow: &&mut FlowQueue| (flow.line.bytes, !flow.line.is_empty());
         let fattest = self.flows.iter_mut().max_by_key(fatness);
         let flow = fattest.expect("there is a queue");
@@ -267,8 +267,8 @@ impl FlowQueues {
     }
 }
 
-/// Spreads what differs in one bit over all of them: the last step of SplitMix64 (Steele, Lea and Flood, "Fast
-/// Splittable Pseudorandom Number Generators", 2014).
+/// Spreads a difference of one bit over all bits: the last step of SplitMix64 (Steele, Lea and Flood, "Fast Splittable
+/// Pseudorandom Number Generators", 2014).
 fn mix(value: u64) -> u64 {
     let value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let value = (value ^ (value >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

@@ -1,7 +1,7 @@
-//! Queue disciplines: which packet waits, which goes next, and which is dropped or marked.
+//! Queue disciplines: they choose the packets to send next, to drop and to mark.
 //!
-//! A discipline is one file here, one variant of [`Discipline`] and one of [`Rule`]. It is asked at the instant a packet
-//! enters and at the instant the bottleneck is ready for the next one, and may drop at either end, and any packet.
+//! A discipline is one file here, one variant of [`Discipline`] and one of [`State`]. It is called when a packet enters
+//! and when the bottleneck is ready for the next one. It may drop any packet in both calls.
 
 mod codel;
 mod discipline;
@@ -15,7 +15,7 @@ use units::{Bytes, Rate, Time};
 use crate::counters::Count;
 use crate::parcel::Parcel;
 use crate::random::Stream;
-use crate::store::{Place, Store};
+use crate::store::{SlotId, Store};
 pub use codel::CoDel;
 use codel::CoDelQueue;
 pub use discipline::Discipline;
@@ -30,14 +30,14 @@ use room::Room;
 /// A packet that the bottleneck has taken out of the queue.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Taken {
-    pub(crate) place: Place,
+    pub(crate) place: SlotId,
     pub(crate) entered: Time,
     pub(crate) size: Bytes,
 }
 
-/// What a discipline remembers.
+/// The state of a discipline.
 #[derive(Debug, Clone)]
-enum Rule {
+enum State {
     DropTail(DropTail),
     CoDel(CoDelQueue),
     FqCoDel(FlowQueues),
@@ -48,11 +48,11 @@ enum Rule {
 #[derive(Debug, Clone)]
 pub(crate) struct Queue {
     room: Room,
-    rule: Rule,
+    rule: State,
 }
 
 impl Queue {
-    /// An empty queue for a bottleneck of this mean rate, unlimited if there is none.
+    /// Makes an empty queue for a bottleneck of this mean rate; unlimited if there is none.
     pub(crate) fn new(
         discipline: Discipline,
         buffer: Buffer,
@@ -62,29 +62,29 @@ impl Queue {
         Queue {
             room: Room::new(buffer),
             rule: match discipline {
-                Discipline::DropTail => Rule::DropTail(DropTail::new()),
-                Discipline::CoDel(config) => Rule::CoDel(CoDelQueue::new(config)),
-                Discipline::FqCoDel(config) => Rule::FqCoDel(FlowQueues::new(config, stream)),
-                Discipline::Red(config) => Rule::Red(RedQueue::new(config, rate, stream)),
+                Discipline::DropTail => State::DropTail(DropTail::new()),
+                Discipline::CoDel(config) => State::CoDel(CoDelQueue::new(config)),
+                Discipline::FqCoDel(config) => State::FqCoDel(FlowQueues::new(config, stream)),
+                Discipline::Red(config) => State::Red(RedQueue::new(config, rate, stream)),
             },
         }
     }
 
-    /// The packet at `place` comes at `now`, and is kept or dropped.
+    /// Keeps or drops the packet at `place`, which arrives at `now`.
     #[inline]
     pub(crate) fn enqueue<P>(
         &mut self,
         store: &mut Store<P>,
         now: Time,
         parcel: Parcel,
-        place: Place,
+        place: SlotId,
     ) {
         let room = &mut self.room;
         match &mut self.rule {
-            Rule::DropTail(queue) => queue.enqueue(room, store, parcel.size, place),
-            Rule::CoDel(queue) => queue.enqueue(room, store, parcel.size, place),
-            Rule::FqCoDel(queues) => queues.enqueue(room, store, parcel, place),
-            Rule::Red(queue) => queue.enqueue(room, store, now, parcel.size, place),
+            State::DropTail(queue) => queue.enqueue(room, store, parcel.size, place),
+            State::CoDel(queue) => queue.enqueue(room, store, parcel.size, place),
+            State::FqCoDel(queues) => queues.enqueue(room, store, parcel, place),
+            State::Red(queue) => queue.enqueue(room, store, now, parcel.size, place),
         }
         debug_assert!(
             room.waiting.packets <= room.max.packets && room.waiting.bytes <= room.max.bytes,
@@ -92,15 +92,16 @@ impl Queue {
         );
     }
 
-    /// The bottleneck takes the next packet at `now`; none if nothing waits, or if all that waited is dropped.
+    /// Takes the next packet for the bottleneck at `now`. `None` if nothing waits, or if everything that waited is
+    /// dropped.
     #[inline]
     pub(crate) fn dequeue<P>(&mut self, store: &mut Store<P>, now: Time) -> Option<Taken> {
         let room = &mut self.room;
         let place = match &mut self.rule {
-            Rule::DropTail(queue) => queue.dequeue(store),
-            Rule::CoDel(queue) => queue.dequeue(room, store, now),
-            Rule::FqCoDel(queues) => queues.dequeue(room, store, now),
-            Rule::Red(queue) => queue.dequeue(room, store, now),
+            State::DropTail(queue) => queue.dequeue(store),
+            State::CoDel(queue) => queue.dequeue(room, store, now),
+            State::FqCoDel(queues) => queues.dequeue(room, store, now),
+            State::Red(queue) => queue.dequeue(room, store, now),
         };
         let taken = place.and_then(|place| {
             let held = store.get(place)?;
@@ -117,24 +118,24 @@ impl Queue {
         taken
     }
 
-    /// The bottleneck has another rate from now on.
+    /// Sets another rate of the bottleneck from now on.
     pub(crate) fn change_rate(&mut self, rate: Rate) {
-        if let Rule::Red(queue) = &mut self.rule {
+        if let State::Red(queue) = &mut self.rule {
             queue.change_rate(rate);
         }
     }
 
-    /// What waits.
+    /// The waiting packets.
     pub(crate) fn waiting(&self) -> Count {
         self.room.waiting
     }
 
-    /// What was dropped so far.
+    /// The dropped packets so far.
     pub(crate) fn dropped(&self) -> Count {
         self.room.dropped
     }
 
-    /// What was marked so far.
+    /// The marked packets so far.
     pub(crate) fn marked(&self) -> Count {
         self.room.marked
     }

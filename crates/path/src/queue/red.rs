@@ -1,6 +1,6 @@
 //! RED: Floyd and Jacobson, "Random Early Detection Gateways for Congestion Avoidance" (1993).
 //!
-//! The probability to drop a packet that arrives, by the average queue:
+//! The probability of a drop on arrival, by the average queue:
 //!
 //! ```text
 //!       1 ┤              ┌──────────   hard (1993)       1 ┤                       ╭───   gentle
@@ -17,20 +17,20 @@ use units::{Bytes, ConfigError, Duration, Rate, Ratio, Time};
 use super::room::Room;
 use crate::bounds::{MTU, share};
 use crate::random::Stream;
-use crate::store::{List, Place, Store};
+use crate::store::{List, SlotId, Store};
 
-/// RED's parameters. The queue is measured in bytes, without the packet being transmitted, and every packet has the
-/// same chance whatever its size (RFC 7141, section 2).
+/// RED's parameters. The queue is measured in bytes, without the packet in transmission. Every packet has the same
+/// probability, whatever its size (RFC 7141, section 2).
 ///
-/// If [`min`](Self::min) equals [`max`](Self::max), it is a plain threshold instead. A packet that arrives while the queue
-/// is at the threshold is dropped or marked, without an average and without chance. With ECN, this is the marking of DCTCP
-/// (Alizadeh et al., 2010).
+/// If [`min`](Self::min) equals [`max`](Self::max), it is a plain threshold instead. A packet that arrives while the
+/// queue is at the threshold is dropped or marked, without an average and without randomness. With ECN, this is the
+/// marking of DCTCP (Alizadeh et al., 2010).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Red {
     /// The average queue below which nothing is dropped: the paper's min_th.
     pub min: Bytes,
-    /// The average queue at which the probability has grown to [`probability`](Self::probability): the paper's max_th.
+    /// The average queue at which the probability is [`probability`](Self::probability): the paper's max_th.
     pub max: Bytes,
     /// The paper's max_p.
     #[serde(
@@ -38,18 +38,19 @@ pub struct Red {
         deserialize_with = "units::bounds::share"
     )]
     pub probability: Ratio,
-    /// Whether the probability grows on to 1 between max and twice max (Floyd, "Recommendation on using the 'gentle_'
+    /// True if the probability grows on to 1 between max and twice max (Floyd, "Recommendation on using the 'gentle_'
     /// variant of RED", 2000), instead of jumping to 1 at max.
     #[serde(default = "usually_gentle")]
     pub gentle: bool,
-    /// Whether packets capable of ECN are marked in place of being dropped. They still are when the buffer is full.
+    /// True if ECN-capable packets are marked in place of being dropped. They are still dropped when the buffer is
+    /// full.
     #[serde(default)]
     pub ecn: bool,
 }
 
 impl Red {
-    /// RED between two averages with the usual rest: a probability of 10 % at `max` (Floyd, "RED: Discussions of Setting
-    /// Parameters", 1997), gentle above it, without ECN. The paper asks for a `max` of at least twice `min`.
+    /// RED between two averages with the usual settings: a probability of 10 % at `max` (Floyd, "RED: Discussions of
+    /// Setting Parameters", 1997), gentle above it, without ECN. The paper asks for a `max` of at least twice `min`.
     pub fn new(min: Bytes, max: Bytes) -> Red {
         Red {
             min,
@@ -110,20 +111,20 @@ const WEIGHT_SHIFT: u32 = 9;
 /// Probabilities are counted in units of 2⁻³².
 const ONE: u64 = 1 << 32;
 
-/// Packet times of silence after which nothing is left of any average: (1 − w_q)^(2¹⁵) is e⁻⁶⁴.
-const FORGOTTEN: u64 = 1 << 15;
+/// The silence, in packet times, after which no average is left: (1 − w_q)^(2¹⁵) is e⁻⁶⁴.
+const MEMORY_PACKET_TIMES: u64 = 1 << 15;
 
 #[derive(Debug, Clone)]
 pub(super) struct RedQueue {
     config: Red,
     list: List,
-    /// What a full packet takes to transmit: while nothing waits, the average decays by one step in each.
+    /// The transmission time of a full packet. While nothing waits, the average decays by one step in each.
     packet_time: Duration,
     /// The average queue in bytes × 2⁹.
     average: u64,
-    /// Since when nothing waits.
+    /// The time since which nothing waits.
     empty_since: Time,
-    /// Packets in the random range since the last drop or mark there: the paper's count.
+    /// The number of packets in the random range since the last drop or mark there: the paper's count.
     spared: u64,
     stream: Stream,
 }
@@ -151,7 +152,7 @@ impl RedQueue {
         store: &mut Store<P>,
         now: Time,
         size: Bytes,
-        place: Place,
+        place: SlotId,
     ) {
         let chosen = self.chooses(room, now);
         if !room.has_room(size) {
@@ -169,14 +170,19 @@ impl RedQueue {
         self.list.push(store, place);
     }
 
-    pub(super) fn dequeue<P>(&mut self, room: &Room, store: &Store<P>, now: Time) -> Option<Place> {
+    pub(super) fn dequeue<P>(
+        &mut self,
+        room: &Room,
+        store: &Store<P>,
+        now: Time,
+    ) -> Option<SlotId> {
         if room.waiting.packets == 1 {
             self.empty_since = now;
         }
         self.list.pop(store)
     }
 
-    /// Whether the packet that arrives at `now` is to be dropped or marked (the paper's figure 2, "Detailed algorithm
+    /// True if the packet that arrives at `now` must be dropped or marked (the paper's figure 2, "Detailed algorithm
     /// for RED gateways").
     fn chooses(&mut self, room: &Room, now: Time) -> bool {
         if self.config.is_threshold() {
@@ -188,28 +194,28 @@ impl RedQueue {
             self.spared = 0;
             return probability > 0;
         }
-        // p_a = p_b / (1 − count × p_b): the gap from one drop to the next is uniform over 1 … 1/p_b, not geometric, so
-        // that drops do not bunch (section "Calculating the packet marking probability").
+        // p_a = p_b / (1 − count × p_b): the distance between drops is uniform over 1 … 1/p_b, not geometric, so that
+        // drops are spread out (section "Calculating the packet marking probability").
         let rest = ONE.saturating_sub(self.spared.saturating_mul(probability));
         let chosen = rest <= probability || self.stream.below(rest) < probability;
         self.spared = if chosen { 0 } else { self.spared + 1 };
         chosen
     }
 
-    /// Brings the average up to `now`, where a packet arrives.
+    /// Updates the average at the arrival of a packet at `now`.
     fn average(&mut self, room: &Room, now: Time) {
         if room.waiting.packets > 0 {
             let weighed = self.average >> WEIGHT_SHIFT;
             self.average = (self.average - weighed).saturating_add(room.waiting.bytes.get());
         } else if self.average > 0 {
-            // As if so many packets had come, each to an empty queue.
+            // The average decays as if so many packets had come, each to an empty queue.
             let idle = now.since(self.empty_since).as_nanos();
             let steps = idle.checked_div(self.packet_time.as_nanos());
-            self.average = decay(self.average, steps.unwrap_or(FORGOTTEN));
+            self.average = decay(self.average, steps.unwrap_or(MEMORY_PACKET_TIMES));
         }
     }
 
-    /// The paper's p_b, by the average.
+    /// The paper's p_b for the average.
     fn probability(&self) -> u64 {
         let Red {
             min,
@@ -242,7 +248,7 @@ fn fraction(part: Bytes, whole: Bytes) -> u64 {
 
 /// `average` × (1 − w_q)^`steps`.
 fn decay(average: u64, steps: u64) -> u64 {
-    if steps >= FORGOTTEN {
+    if steps >= MEMORY_PACKET_TIMES {
         return 0;
     }
     let mut factor = ONE - (ONE >> WEIGHT_SHIFT);

@@ -1,24 +1,24 @@
-//! The room for what waits.
+//! The room for waiting packets.
 
 use units::{Bytes, ConfigError};
 
 use crate::bounds::MTU;
 use crate::counters::Count;
 use crate::parcel::Ecn;
-use crate::store::{Held, Place, Store};
+use crate::store::{Held, SlotId, Store};
 
-/// How much may wait for the bottleneck.
+/// The buffer in front of the bottleneck.
 ///
-/// The packet that is being transmitted has left the buffer and does not count; on a trace, that is from the first
+/// The packet in transmission has left the buffer and does not count. On a trace, transmission starts with the first
 /// opportunity that it uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Buffer {
-    /// Everything may wait.
+    /// There is no limit.
     #[default]
     Unlimited,
-    /// At most so many bytes.
+    /// The maximum number of bytes.
     Bytes(Bytes),
-    /// At most so many packets, whatever their sizes.
+    /// The maximum number of packets, whatever their sizes.
     Packets(u64),
 }
 
@@ -38,7 +38,7 @@ impl Buffer {
     }
 }
 
-/// What waits, how much more may wait, and what was dropped.
+/// The waiting packets, the room for more, and the dropped packets.
 #[derive(Debug, Clone)]
 pub(super) struct Room {
     pub(super) max: Count,
@@ -62,25 +62,25 @@ impl Room {
         }
     }
 
-    /// Whether a packet of `size` finds room.
+    /// True if there is room for a packet of `size`.
     pub(super) fn has_room(&self, size: Bytes) -> bool {
         self.waiting.packets < self.max.packets && size <= self.max.bytes - self.waiting.bytes
     }
 
-    /// The packet that has just come is not kept.
-    pub(super) fn refuse<P>(&mut self, store: &mut Store<P>, place: Place, size: Bytes) {
+    /// Drops the packet that has just come.
+    pub(super) fn refuse<P>(&mut self, store: &mut Store<P>, place: SlotId, size: Bytes) {
         store.remove(place);
         self.dropped.add(size);
     }
 
-    /// The packet at `place`, which waited, is dropped.
-    pub(super) fn drop_waiting<P>(&mut self, store: &mut Store<P>, place: Place) {
+    /// Drops the packet at `place`, which waited.
+    pub(super) fn drop_waiting<P>(&mut self, store: &mut Store<P>, place: SlotId) {
         let size = store.get(place).map_or(Bytes::ZERO, |held| held.size);
         self.waiting.sub(size);
         self.refuse(store, place, size);
     }
 
-    /// Marks a packet in place of dropping it, if its sender would understand.
+    /// Marks a packet in place of dropping it, if it is ECN-capable.
     pub(super) fn mark(&mut self, held: &mut Held) -> bool {
         if held.ecn == Ecn::NotCapable {
             return false;

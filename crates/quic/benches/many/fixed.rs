@@ -4,10 +4,10 @@ use congestion::{
     Ack, Bytes, Connection, Controller, Lost, Phase, Rate, Recovery, Sent, Snapshot, State, Time,
 };
 
-/// More than is ever in flight.
+/// The window, in bytes: more than is ever in flight.
 const WINDOW: Bytes = Bytes::new(1 << 20);
 
-/// Only the rate limits it. It sends two packets at a time: the smallest burst of BBRv3, and of Linux
+/// A controller that only limits the rate. It sends two packets at a time: the smallest burst of BBRv3, and of Linux
 /// (`tcp_min_tso_segs`).
 #[derive(Debug, Clone, Copy)]
 pub struct Fixed {

@@ -7,15 +7,15 @@
 //! all and for each packet; the mean size of a packet.
 
 mod fixed;
+mod observation;
 mod process;
-mod seen;
 mod senders;
 
 use std::error::Error;
 use std::time::Duration;
 
+use observation::{Span, Summary};
 use process::Receiver;
-use seen::{Span, Summary};
 use senders::Plan;
 
 /// The time between the starts of two connections: a handshake takes a thousand times as long as a datagram.

@@ -13,7 +13,7 @@ use quic::endpoint::{self, Fingerprint, SERVER_NAME, STREAMS};
 use tokio::task::{JoinHandle, JoinSet};
 
 use crate::fixed::Fixed;
-use crate::seen::{Flows, Late, Seen, Span, Summary};
+use crate::observation::{Flows, Late, Observation, Span, Summary};
 
 /// The rate in bits per second.
 const RATE: u64 = 1_000_000;
@@ -21,7 +21,7 @@ const RATE: u64 = 1_000_000;
 /// The receiver's protocol.
 const ALPN: &[u8] = b"fullpipe-bulk/1";
 
-/// Connections that always have more to send than they can.
+/// Connections that always have more data than they can send.
 pub struct Plan {
     pub server: SocketAddr,
     pub fingerprint: Fingerprint,
@@ -37,14 +37,14 @@ impl Plan {
         tokio::spawn(async move { span.watch(&flows).await })
     }
 
-    fn seen(&self) -> Vec<Arc<Seen>> {
-        let seen = || Arc::new(Seen::new(self.span));
+    fn seen(&self) -> Vec<Arc<Observation>> {
+        let seen = || Arc::new(Observation::new(self.span));
         std::iter::repeat_with(seen)
             .take(self.connections as usize)
             .collect()
     }
 
-    /// So much that no connection comes to the end of a stripe. All share it.
+    /// Returns so much data that no connection reaches the end of a stripe. All connections share it.
     fn data(&self) -> Bytes {
         let span = self.span.end.saturating_duration_since(Instant::now());
         let bytes = RATE / 8 * (span.as_secs() + 2) * u64::from(STREAMS);
@@ -52,7 +52,7 @@ impl Plan {
     }
 }
 
-fn controllers(seen: &Arc<Seen>) -> Arc<dyn Controllers> {
+fn controllers(seen: &Arc<Observation>) -> Arc<dyn Controllers> {
     let rate = Rate::from_bits_per_sec(RATE);
     let make = move |connection| Fixed::new(rate, connection);
     factory_with(make, 1, Some(seen.clone()))
@@ -98,10 +98,10 @@ pub async fn noqs(plan: &Plan) -> Result<Summary, Box<dyn Error>> {
         let data = data.clone();
         flows.spawn(async move {
             let connection = connecting.await?;
-            // Like our flows, which write to one stream until it takes no more.
+            // It does as our flows, which write to one stream until it takes no more.
             let (mut stream, _answer) = connection.open_bi().await?;
             stream.write_chunk(data).await?;
-            // Until all connections end.
+            // It ends when all connections end.
             connection.closed().await;
             Ok(())
         });

@@ -1,23 +1,23 @@
-//! One stripe on its way: what is written of it, and what the receiver says.
+//! One stripe under way: its payload as written, and the receiver's report.
 
 use bytes::Bytes;
 use noq_proto::{Connection, ReadError, StreamId, VarInt, WriteError};
 
 use super::BulkError;
-use super::payload::{PIECE, Payload, Stripe};
+use super::payload::{PIECE_BYTES, Payload, Stripe};
 use super::report::{REPORT_SIZE, Report};
 
 /// A stripe with its stream.
 pub(super) struct Lane {
     stream: StreamId,
     offsets: Box<dyn Iterator<Item = u64> + Send>,
-    /// The piece that was not taken whole.
+    /// The piece that the stream has not taken whole.
     rest: Bytes,
     /// Bytes that the stream has taken.
     written: u64,
-    /// The stream takes no more for now.
+    /// True if the stream takes no more for now.
     is_blocked: bool,
-    /// All of it is written, or it was cut off.
+    /// True if all of it is written, or it was cut off.
     is_written: bool,
     heard: Vec<u8>,
     pub(super) report: Option<Report>,
@@ -45,7 +45,8 @@ impl Lane {
         self.is_blocked = false;
     }
 
-    /// Writes the next piece, or ends the stream after the last. How many bytes were written; nothing if it takes none.
+    /// Writes the next piece, or ends the stream after the last one. Returns the number of written bytes; `None` if the
+    /// stream takes none.
     pub(super) fn write(
         &mut self,
         payload: &Payload,
@@ -76,7 +77,7 @@ impl Lane {
                 self.rest = self.next(payload);
             }
         }
-        // With the last bytes, and not after them.
+        // The stream ends with the last bytes, and not in a packet after them.
         if self.rest.is_empty() {
             self.is_written = true;
             if let Err(error) = stream.finish() {
@@ -88,10 +89,11 @@ impl Lane {
 
     fn next(&mut self, payload: &Payload) -> Bytes {
         let offset = self.offsets.next();
-        offset.map_or_else(Bytes::new, |offset| payload.piece(offset, PIECE))
+        offset.map_or_else(Bytes::new, |offset| payload.piece(offset, PIECE_BYTES))
     }
 
-    /// Sends no more of it. Fails only if everything has been acknowledged already; the report is then on its way all the same.
+    /// Cuts the stripe off. This fails only if everything has been acknowledged already; the report is then under way
+    /// all the same.
     pub(super) fn cut_off(&mut self, connection: &mut Connection) {
         self.is_written = true;
         if self.report.is_none() {
@@ -101,7 +103,7 @@ impl Lane {
         }
     }
 
-    /// Takes what has come of the report.
+    /// Reads what has arrived of the report.
     pub(super) fn read(&mut self, connection: &mut Connection) -> Result<(), BulkError> {
         if self.report.is_some() {
             return Ok(());

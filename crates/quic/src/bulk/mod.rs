@@ -1,10 +1,10 @@
-//! Bulk flows between two endpoints: what experiments measure.
+//! Bulk flows between two endpoints, as experiments measure them.
 //!
-//! A sender connects, opens some bidirectional streams and writes its payload, a stripe on each; what goes with the last
-//! flight of the handshake is already payload. The receiver answers on each stream, at the stripe's end or when the
-//! sender's deadline cuts it off, with the number of bytes that its application has got and their BLAKE3 digest, which
-//! the sender verifies. Bytes thus count when they have reached the receiving application, in order within their stripe,
-//! not when they were sent or acknowledged.
+//! A sender connects, opens bidirectional streams, and writes a stripe of its payload on each. Payload leaves with the
+//! last flight of the handshake. The receiver answers on each stream when the stripe ends, or when the sender's
+//! deadline cuts it off. The answer has the number of bytes that the application has read, and their BLAKE3 digest,
+//! which the sender verifies. So bytes count when they have reached the receiving application, in order within their
+//! stripe, and not when they were sent or acknowledged.
 
 mod lane;
 mod payload;
@@ -34,24 +34,24 @@ const ALPN: &[u8] = b"fullpipe-bulk/1";
 /// One bulk flow.
 #[derive(Clone)]
 pub struct Flow {
-    /// The receiver.
+    /// The receiver's address.
     pub server: SocketAddr,
-    /// Its certificate.
+    /// The receiver's certificate.
     pub fingerprint: Fingerprint,
-    /// What controls the flow's congestion, and who watches it: see [`crate::controller`].
+    /// Makes the flow's controller and its observer: see [`crate::controller`].
     pub controllers: Arc<dyn Controllers>,
-    /// What is sent.
+    /// The data to send.
     pub payload: Payload,
-    /// When the flow is cut off, from its start on, whatever has been sent by then. A payload without end needs one.
+    /// The time from the flow's start at which it is cut off. A payload without end needs one.
     pub deadline: Option<Duration>,
 }
 
-/// What became of a flow.
+/// The result of a flow.
 #[derive(Debug, Clone)]
 pub struct Outcome {
     /// Bytes that reached the receiving application, verified.
     pub bytes: u64,
-    /// Whether that is all, rather than what fitted before the deadline.
+    /// True if that is the whole payload, rather than what fitted before the deadline.
     pub is_complete: bool,
     /// When the flow started.
     pub start: Instant,
@@ -59,35 +59,35 @@ pub struct Outcome {
     pub handshake: Duration,
     /// From the start until the receiver's confirmation of the last byte has come back, or the deadline.
     pub elapsed: Duration,
-    /// What was sent and lost.
+    /// The packets that were sent and lost.
     pub stats: Stats,
-    /// How late its datagrams left.
+    /// The lateness of its datagrams.
     pub lateness: Lateness,
 }
 
 impl Outcome {
-    /// Payload delivered per second over the whole flow, handshake included, in bits per second.
+    /// The payload delivered per second over the whole flow, handshake included, in bits per second.
     pub fn goodput_bps(&self) -> f64 {
         self.bytes as f64 * 8.0 / self.elapsed.as_secs_f64()
     }
 }
 
-/// A flow's packets, as the sending side's QUIC stack counts them. Handshake and probes are included.
+/// A flow's packets, as the sender's QUIC stack counts them, with handshake and probes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Stats {
     /// UDP datagrams sent.
     pub udp_datagrams: u64,
-    /// Bytes in them, without IP and UDP headers.
+    /// The bytes in them, without IP and UDP headers.
     pub udp_bytes: u64,
     /// QUIC packets sent.
     pub packets_sent: u64,
     /// QUIC packets declared lost.
     pub packets_lost: u64,
-    /// Bytes of QUIC packets sent, those of pure ACKs not counted.
+    /// Bytes of QUIC packets sent, without pure ACKs.
     pub bytes_sent: u64,
     /// Bytes of QUIC packets declared lost.
     pub bytes_lost: u64,
-    /// Losses found to be none.
+    /// Spurious loss detections.
     pub spurious_events: u64,
     /// The largest datagram at the end.
     pub datagram_size: u16,
@@ -110,29 +110,29 @@ impl Stats {
     }
 }
 
-/// A full packet's bytes that are not payload: short header with an eight-byte connection ID and a packet number of
-/// two to three bytes, a STREAM frame's type, stream ID, four-byte offset and length, and the AEAD's tag
-/// (RFC 9000, "1-RTT Packet", "STREAM Frames"; RFC 9001, "AEAD Usage").
+/// The bytes of a full packet that are not payload: a short header with an eight-byte connection ID and a packet number
+/// of two to three bytes; a STREAM frame's type, stream ID, four-byte offset and length; and the AEAD's tag (RFC 9000,
+/// "1-RTT Packet", "STREAM Frames"; RFC 9001, "AEAD Usage").
 const PACKET_OVERHEAD: u16 = 1 + 8 + 2 + 1 + 1 + 4 + 2 + 16;
 
-/// The payload's share of a full IP packet: `datagram_size` bytes of UDP payload behind `headers` bytes of IP and UDP
+/// The payload's share of a full IP packet, with `datagram_size` bytes of UDP payload and `headers` bytes of IP and UDP
 /// headers (28 for IPv4, 48 for IPv6).
 pub fn payload_share(datagram_size: u16, headers: u16) -> f64 {
     let payload = datagram_size.saturating_sub(PACKET_OVERHEAD);
     f64::from(payload) / (f64::from(datagram_size) + f64::from(headers))
 }
 
-/// A flow could not be carried through.
+/// The error of a bulk flow.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BulkError {
-    /// A payload without end and no deadline.
+    /// The payload has no end, and there is no deadline.
     #[error("a flow without an end needs a deadline")]
     Endless,
     /// The sending endpoint could not be set up.
     #[error(transparent)]
     Endpoint(#[from] EndpointError),
-    /// The deadline passed before the handshake was done.
+    /// The deadline passed before the handshake was complete.
     #[error("no connection before the deadline")]
     NoHandshake,
     /// The connection failed or broke.
@@ -141,31 +141,31 @@ pub enum BulkError {
     /// The receiver did not take the payload.
     #[error("cannot send: {0}")]
     Write(#[from] noq_proto::WriteError),
-    /// The payload's end could not be told.
+    /// A stream could not be ended.
     #[error("cannot send: {0}")]
     Finish(#[from] noq_proto::FinishError),
-    /// The report of what arrived did not come whole.
+    /// The receiver's report did not arrive whole.
     #[error("cannot receive: {0}")]
     Read(#[from] noq_proto::ReadError),
     /// The sending thread is gone.
     #[error("the sending thread has stopped")]
     Stopped,
-    /// The receiver did not say what had arrived.
+    /// The receiver did not report what had arrived.
     #[error("the receiver does not report what has arrived")]
     Silent,
-    /// There is no answer, and what was sent last did not leave this machine.
+    /// There is no answer, and the last datagrams did not leave this machine.
     #[error("no answer, and nothing can be sent: {0}")]
     Unsent(io::Error),
-    /// The receiver's answer makes no sense.
+    /// The receiver's report contradicts the flow.
     #[error("the receiver's report is malformed")]
     Report,
-    /// What arrived is not what was sent.
+    /// The payload that arrived differs from the payload that was sent.
     #[error("the payload arrived changed")]
     Changed,
 }
 
 impl BulkError {
-    /// The same, or `unsent`, if there was an answer that did not come because of that.
+    /// Returns the same error, or [`BulkError::Unsent`] if there is no answer for that reason.
     fn or_unsent(self, unsent: Option<io::Error>) -> BulkError {
         match (self, unsent) {
             (
@@ -179,18 +179,18 @@ impl BulkError {
     }
 }
 
-/// How late a flow's datagrams have left so far.
+/// A view of the lateness of a flow's datagrams.
 #[derive(Debug, Clone)]
 pub struct Punctuality(Arc<driver::Flow>);
 
 impl Punctuality {
-    /// Told whenever it is asked for, also after the flow's end.
+    /// Returns the lateness so far, also after the flow's end.
     pub fn lateness(&self) -> Lateness {
         self.0.lateness()
     }
 }
 
-/// Sends bulk flows, all from one thread, a burst of each in turn: each over a socket of its own, or several over
+/// Sends bulk flows from one thread, a burst of each in turn. Each flow has its own socket, or several share
 /// [one](SendingThread::socket).
 #[derive(Debug, Clone)]
 pub struct SendingThread {
@@ -198,37 +198,38 @@ pub struct SendingThread {
 }
 
 impl SendingThread {
-    /// Starts the thread. It ends with the last clone of this and the last flow.
+    /// Starts the thread. It ends with the last clone of this value and the last flow.
     ///
     /// # Errors
-    /// The system gives no thread.
+    /// The system cannot start a thread.
     pub fn start() -> io::Result<SendingThread> {
         Ok(SendingThread {
             driver: Driver::start()?,
         })
     }
 
-    /// A socket for flows to addresses of the same family as `server`'s. Their packets are capable of ECN if `ecn` says so: only if
-    /// all their controllers [answer marks](Controllers::responds_to_ecn).
+    /// Opens a socket for flows to addresses of the same family as `server`'s. `ecn` says whether their packets are
+    /// ECN-capable; it may be true only if all their controllers [respond to marks](Controllers::responds_to_ecn).
     ///
     /// # Errors
-    /// The system gives no socket.
+    /// The system cannot open a socket.
     pub fn socket(&self, server: SocketAddr, ecn: bool) -> Result<SendingSocket, BulkError> {
         Ok(SendingSocket(Arc::new(self.driver.outlet(server, ecn)?)))
     }
 
-    /// Carries one flow through. Dropping the future closes its connection. Must be called within a tokio runtime.
+    /// Sends one flow. Dropping the future closes its connection. Must be called within a tokio runtime.
     ///
     /// # Errors
-    /// It could not be carried through.
+    /// The flow fails.
     pub async fn send(&self, flow: Flow) -> Result<Outcome, BulkError> {
         self.send_watched(flow, |_| {}).await
     }
 
-    /// The same, and `watch` gets a view of how late the flow's datagrams leave, when they begin to.
+    /// Sends one flow, as [`SendingThread::send`] does. `watch` gets a view of the datagrams' lateness when the first
+    /// ones leave.
     ///
     /// # Errors
-    /// It could not be carried through.
+    /// The flow fails.
     pub async fn send_watched(
         &self,
         flow: Flow,
@@ -240,15 +241,15 @@ impl SendingThread {
     }
 }
 
-/// Sends bulk flows over one socket, which is closed with the last clone of this and the last flow.
+/// Sends bulk flows over one socket, which is closed with the last clone of this value and the last flow.
 #[derive(Debug, Clone)]
 pub struct SendingSocket(Arc<Outlet>);
 
 impl SendingSocket {
-    /// Carries one flow through: see [`SendingThread::send_watched`].
+    /// Sends one flow: see [`SendingThread::send_watched`].
     ///
     /// # Errors
-    /// It could not be carried through.
+    /// The flow fails.
     pub async fn send_watched(
         &self,
         flow: Flow,
@@ -295,10 +296,10 @@ impl SendingSocket {
     }
 }
 
-/// Carries one flow through, on a thread of its own: see [`SendingThread::send`].
+/// Sends one flow from its own thread: see [`SendingThread::send`].
 ///
 /// # Errors
-/// It could not be carried through.
+/// The flow fails.
 pub async fn send(flow: Flow) -> Result<Outcome, BulkError> {
     let thread = SendingThread::start().map_err(EndpointError::Thread)?;
     thread.send(flow).await

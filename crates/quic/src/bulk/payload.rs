@@ -1,20 +1,20 @@
-//! What a bulk flow carries.
+//! The payload of a bulk flow.
 
 use bytes::Bytes;
 
 use crate::endpoint::STREAMS;
 
-/// What a bulk flow carries. Any part of it can be had again from its place, so that what arrived can be verified
-/// whole or in part without keeping it.
+/// The payload of a bulk flow. Any part of it can be made again from its offset, so the receiver's digest can be
+/// verified without a copy of the data.
 #[derive(Debug, Clone)]
 pub enum Payload {
     /// These bytes; clones share them.
     Given(Bytes),
-    /// Noise made on the fly from a seed.
+    /// Noise that is made from a seed when it is needed.
     Synthetic {
         /// Equal seeds give equal noise.
         seed: u64,
-        /// How much of it; `None` for as much as the deadline allows.
+        /// The number of bytes; `None` for as many as the deadline allows.
         bytes: Option<u64>,
     },
 }
@@ -25,7 +25,7 @@ const GOLDEN_GAMMA: u64 = 0x9e37_79b9_7f4a_7c15;
 const MIX: [u64; 2] = [0xbf58_476d_1ce4_e5b9, 0x94d0_49bb_1331_11eb];
 
 impl Payload {
-    /// How much there is; `None` if there is no end.
+    /// The number of bytes; `None` if there is no end.
     pub fn len(&self) -> Option<u64> {
         match self {
             Payload::Given(data) => Some(data.len() as u64),
@@ -33,12 +33,12 @@ impl Payload {
         }
     }
 
-    /// Whether there is nothing to carry.
+    /// True if there are no bytes.
     pub fn is_empty(&self) -> bool {
         self.len() == Some(0)
     }
 
-    /// At most `max` bytes from `offset` on; none at the end. Multiples of 8 for both are the fastest.
+    /// Returns at most `max` bytes from `offset` on; none at the end. Multiples of 8 for both are the fastest.
     pub(super) fn piece(&self, offset: u64, max: usize) -> Bytes {
         let left = self.len().map(|len| len.saturating_sub(offset));
         let count = left.map_or(max, |left| {
@@ -46,7 +46,7 @@ impl Payload {
         });
         match self {
             Payload::Given(data) => {
-                // An offset beyond `usize` is beyond the end: nothing is left there.
+                // An offset beyond `usize` is beyond the end.
                 let start = usize::try_from(offset)
                     .unwrap_or(usize::MAX)
                     .min(data.len());
@@ -56,21 +56,21 @@ impl Payload {
         }
     }
 
-    /// The stripes that carry it: as many as there are pieces, up to [`STREAMS`]; one if there is nothing.
+    /// The stripes of the payload: as many as there are pieces, up to [`STREAMS`]; one if it is empty.
     pub(super) fn stripes(&self) -> Vec<Stripe> {
         let pieces = self
             .len()
-            .map_or(u64::MAX, |len| len.div_ceil(PIECE as u64));
+            .map_or(u64::MAX, |len| len.div_ceil(PIECE_BYTES as u64));
         let count = pieces.clamp(1, STREAMS.into());
         (0..count).map(|index| Stripe { index, count }).collect()
     }
 
-    /// The BLAKE3 digest of the first `count` bytes of a stripe, or of all if there are fewer.
+    /// The BLAKE3 digest of the first `count` bytes of a stripe, or of all if it has fewer.
     pub(super) fn digest(&self, stripe: Stripe, count: u64) -> blake3::Hash {
         let mut hasher = blake3::Hasher::new();
         let mut left = count;
         for offset in stripe.offsets() {
-            let max = usize::try_from(left).unwrap_or(usize::MAX).min(PIECE);
+            let max = usize::try_from(left).unwrap_or(usize::MAX).min(PIECE_BYTES);
             let piece = self.piece(offset, max);
             if piece.is_empty() {
                 break;
@@ -90,17 +90,18 @@ pub(super) struct Stripe {
 }
 
 impl Stripe {
-    /// Where its pieces start.
+    /// The offsets of its pieces in the payload.
     pub(super) fn offsets(self) -> impl Iterator<Item = u64> {
-        let step = self.count.saturating_mul(PIECE as u64);
-        std::iter::successors(Some(self.index.saturating_mul(PIECE as u64)), move |at| {
-            at.checked_add(step)
-        })
+        let step = self.count.saturating_mul(PIECE_BYTES as u64);
+        std::iter::successors(
+            Some(self.index.saturating_mul(PIECE_BYTES as u64)),
+            move |at| at.checked_add(step),
+        )
     }
 }
 
-/// What is made and written at a time: large enough to cost little, small enough to stay in a cache.
-pub(super) const PIECE: usize = 64 << 10;
+/// The bytes made and written at a time: enough to cost little, few enough to stay in a cache.
+pub(super) const PIECE_BYTES: usize = 64 << 10;
 
 fn noise(seed: u64, offset: u64, count: usize) -> Bytes {
     let skipped = (offset % 8) as usize;
@@ -124,7 +125,7 @@ fn mixed(seed: u64, word: u64) -> u64 {
 mod tests {
     use bytes::Bytes;
 
-    use super::{PIECE, Payload};
+    use super::{PIECE_BYTES, Payload};
 
     #[test]
     fn any_piece_is_what_it_is_in_the_whole() {
@@ -156,7 +157,14 @@ mod tests {
 
     #[test]
     fn stripes_cover_a_payload_once() {
-        for len in [0, 1, PIECE, PIECE + 1, 3 * PIECE, 40 * PIECE + 5] {
+        for len in [
+            0,
+            1,
+            PIECE_BYTES,
+            PIECE_BYTES + 1,
+            3 * PIECE_BYTES,
+            40 * PIECE_BYTES + 5,
+        ] {
             let noise = Payload::Synthetic {
                 seed: 3,
                 bytes: Some(len as u64),
@@ -165,10 +173,12 @@ mod tests {
             assert!((1..=16).contains(&stripes.len()));
             let mut covered = 0;
             for stripe in &stripes {
-                let pieces = stripe.offsets().map(|at| (at, noise.piece(at, PIECE)));
+                let pieces = stripe
+                    .offsets()
+                    .map(|at| (at, noise.piece(at, PIECE_BYTES)));
                 let mut own = Vec::new();
                 for (at, piece) in pieces.take_while(|(_, piece)| !piece.is_empty()) {
-                    assert_eq!(at / PIECE as u64 % stripe.count, stripe.index);
+                    assert_eq!(at / PIECE_BYTES as u64 % stripe.count, stripe.index);
                     covered += piece.len();
                     own.extend_from_slice(&piece);
                 }

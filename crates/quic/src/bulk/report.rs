@@ -1,15 +1,15 @@
-//! What the receiver says of a stripe.
+//! The receiver's report on a stripe.
 
 use super::BulkError;
 
-/// The receiver's answer.
+/// The receiver's report on a stripe.
 pub(super) struct Report {
     pub(super) bytes: u64,
     pub(super) is_complete: bool,
     pub(super) digest: blake3::Hash,
 }
 
-/// Count, completeness, digest.
+/// The bytes of an encoded report: count, completeness, digest.
 pub(super) const REPORT_SIZE: usize = 8 + 1 + 32;
 
 impl Report {
@@ -21,13 +21,13 @@ impl Report {
         encoded
     }
 
-    /// Whether it can be true of a stripe of which so many bytes were written.
+    /// True if the report is possible for a stripe of which this many bytes were written.
     pub(super) fn may_be(&self, written: u64) -> bool {
         self.bytes == written || self.bytes < written && !self.is_complete
     }
 
     /// # Errors
-    /// It is not of a report's size.
+    /// The size is not that of a report.
     pub(super) fn decode(encoded: &[u8]) -> Result<Report, BulkError> {
         let encoded: &[u8; REPORT_SIZE] = encoded.try_into().map_err(|_| BulkError::Report)?;
         let (count, rest) = encoded.split_first_chunk().ok_or(BulkError::Report)?;
@@ -58,7 +58,7 @@ mod tests {
         assert!(Report::decode(&encoded[1..]).is_err());
         assert!(decoded.may_be(1 << 40));
         assert!(!decoded.may_be((1 << 40) - 1));
-        // Less than all is not complete.
+        // A part is not complete.
         assert!(!decoded.may_be((1 << 40) + 1));
     }
 }

@@ -11,14 +11,14 @@ use super::report::Report;
 use super::{BulkError, Stats};
 use crate::driver::Application;
 
-/// What is written at a time: some bursts, so that no packet waits long for the making of what follows, and none for want
-/// of it.
-const REFILL: usize = 256 << 10;
+/// The bytes written at a time: some bursts, so that packets wait neither long for the writing of what follows, nor for
+/// data.
+const REFILL_BYTES: usize = 256 << 10;
 
-/// For how long the receiver may say nothing of what has arrived, once it has all, or nothing more is sent.
-const LAST_WORD: Duration = Duration::from_secs(30);
+/// The longest time without a report of the receiver, once it has everything or nothing more is sent.
+const REPORT_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// What the sending side knows when a flow is over.
+/// The sender's result of a flow.
 pub(super) struct Sent {
     pub(super) connected: Instant,
     pub(super) ended: Instant,
@@ -29,19 +29,19 @@ pub(super) struct Sent {
 /// A flow that is being sent.
 pub(super) struct Sender {
     payload: Payload,
-    /// Those that have no stream yet, the last one first.
+    /// The stripes that have no stream yet, the last one first.
     stripes: Vec<Stripe>,
     lanes: Vec<Lane>,
-    /// The lane whose turn it is. It is written to until it takes no more, or until the next refill. If all lanes had data
-    /// at once, noq would take a packet of each in turn, and both ends would work on another stream with each packet.
+    /// The lane that is written to until it takes no more, or until the next refill. If all lanes had data at once, noq
+    /// would take a packet of each in turn, and both ends would work on another stream with each packet.
     turn: usize,
     deadline: Option<Instant>,
-    /// Stripes of which not all has arrived.
+    /// The number of stripes that have not arrived whole.
     unfinished: usize,
-    /// Until when the receiver's reports are waited for.
+    /// The time until which the receiver's reports are waited for.
     last_word: Option<Instant>,
     connected: Option<Instant>,
-    /// Who waits for the end; nobody once it was told.
+    /// The receiver of the result; `None` once it has the result.
     end: Option<oneshot::Sender<Result<Sent, BulkError>>>,
 }
 
@@ -66,7 +66,7 @@ impl Sender {
         }
     }
 
-    /// Opens a stream for each stripe, as many as the receiver allows by now.
+    /// Opens a stream for each stripe, as far as the receiver allows.
     fn open(&mut self, connection: &mut Connection) {
         while let Some(stripe) = self.stripes.last().copied() {
             let Some(stream) = connection.streams().open(Dir::Bi) else {
@@ -77,17 +77,17 @@ impl Sender {
         }
     }
 
-    /// Tells how it ended, and closes the connection.
+    /// Passes the result on, and closes the connection.
     fn end(&mut self, connection: &mut Connection, now: Instant, result: Result<Sent, BulkError>) {
         (self.deadline, self.last_word) = (None, None);
         if let Some(end) = self.end.take() {
-            // Fails if nobody wants to know any more.
+            // This fails if nobody waits for the result.
             let _ = end.send(result);
         }
         connection.close(now, VarInt::from_u32(0), Default::default());
     }
 
-    /// Ends it if the receiver has told of all stripes.
+    /// Ends the flow if the receiver has reported all stripes.
     fn conclude(&mut self, connection: &mut Connection, now: Instant) {
         let is_told = self.lanes.iter().all(|lane| lane.report.is_some());
         let Some(connected) = self
@@ -113,7 +113,7 @@ impl Sender {
     ) -> Result<(), BulkError> {
         match self.lanes.iter_mut().find(|lane| lane.is(stream)) {
             Some(lane) => lane.read(connection),
-            // Only we open streams.
+            // Only this side opens streams.
             None => Ok(()),
         }
     }
@@ -122,7 +122,7 @@ impl Sender {
         let (mut written, mut idle) = (0, 0);
         let mut is_any = false;
         self.turn = (self.turn + 1) % self.lanes.len().max(1);
-        while written < REFILL && idle < self.lanes.len() {
+        while written < REFILL_BYTES && idle < self.lanes.len() {
             let Some(lane) = self.lanes.get_mut(self.turn) else {
                 break;
             };
@@ -165,7 +165,7 @@ impl Application for Sender {
             Event::Stream(StreamEvent::Finished { .. }) => {
                 self.unfinished = self.unfinished.saturating_sub(1);
                 if self.unfinished == 0 {
-                    self.last_word = now.checked_add(LAST_WORD);
+                    self.last_word = now.checked_add(REPORT_TIMEOUT);
                 }
                 Ok(())
             }
@@ -205,7 +205,7 @@ impl Application for Sender {
             self.end(connection, now, Err(BulkError::NoHandshake));
             return;
         }
-        self.last_word = now.checked_add(LAST_WORD);
+        self.last_word = now.checked_add(REPORT_TIMEOUT);
         for lane in &mut self.lanes {
             lane.cut_off(connection);
         }
@@ -223,7 +223,7 @@ pub(super) mod tests {
     use crate::controller::factory;
     use crate::endpoint::{self, Identity, SERVER_NAME};
 
-    /// A connection to nobody.
+    /// A connection without a peer.
     pub(in super::super) fn connection(now: Instant) -> Connection {
         let identity = Identity::generate().unwrap();
         let controllers = factory(congestion::ControllerKind::Bbr1, 1, None);
@@ -235,7 +235,7 @@ pub(super) mod tests {
         connected.unwrap().1
     }
 
-    /// After the deadline, or after all has arrived.
+    /// Tests the time after the deadline, and the time after everything has arrived.
     #[test]
     fn a_receiver_that_never_reports_is_not_waited_for() {
         let now = Instant::now();

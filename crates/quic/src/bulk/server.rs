@@ -11,22 +11,22 @@ use noq_proto::{
 
 use super::ALPN;
 use super::report::Report;
-use super::unread::{LEAST_WINDOW_BYTES, Share, Unread};
+use super::unread::{MIN_WINDOW_BYTES, Share, Unread};
 use crate::driver::{Application, Crowd, Door, Driver, Line, Verdict};
 use crate::endpoint::{self, EndpointError, Fingerprint, Identity, STREAMS};
 use crate::server;
 
-/// The most connections at a time.
-const CONNECTIONS: usize = 4096;
+/// The maximum number of connections at a time.
+const MAX_CONNECTIONS: usize = 4096;
 
-/// From so many connections on that have not finished their handshake, one must show that its address is its own before it
-/// takes a place.
-const CROWDED: usize = 1024;
+/// The number of connections with an incomplete handshake from which on a new client must validate its address first.
+const UNPROVEN_BEFORE_RETRY: usize = 1024;
 
-/// What is hashed at a time. BLAKE3 hashes up to 16 parts of 1 kB at once if the first one begins at a multiple of 16 kB.
-const HASHED: usize = 16 << 10;
+/// The bytes hashed at a time. BLAKE3 hashes up to 16 parts of 1 kB at once if the first one begins at a multiple of 16
+/// kB.
+const HASH_PIECE_BYTES: usize = 16 << 10;
 
-/// A running receiver. Dropped, it closes its connections.
+/// A running receiver. When it is dropped, it closes its connections.
 #[derive(Debug)]
 pub struct Server {
     driver: Arc<Driver>,
@@ -35,27 +35,27 @@ pub struct Server {
 }
 
 impl Server {
-    /// Whether it still receives: it stops of itself only by a fault of its own.
+    /// True if it is still receiving. Without being dropped, it ends only after a panic.
     pub fn is_running(&self) -> bool {
         self.driver.is_running()
     }
 
-    /// Where it listens.
+    /// The address at which it listens.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// What a sender must know to recognize it.
+    /// The fingerprint by which a sender recognizes it.
     pub fn fingerprint(&self) -> Fingerprint {
         self.fingerprint
     }
 }
 
-/// Receives any number of bulk flows at once until dropped, and tells each sender what has arrived. Listens at `address`
-/// (port 0: any free one), under a certificate of its own.
+/// Receives bulk flows at `address` (port 0: any free port) until it is dropped, and reports to each sender what has
+/// arrived. It makes its own certificate.
 ///
 /// # Errors
-/// The address is taken, or no certificate could be made.
+/// The address is in use, or the certificate could not be made.
 pub fn serve(address: SocketAddr) -> Result<Server, EndpointError> {
     let identity = Identity::generate()?;
     let transport = Arc::new(transport());
@@ -70,26 +70,26 @@ pub fn serve(address: SocketAddr) -> Result<Server, EndpointError> {
     })
 }
 
-/// Nobody sends it anything but bidirectional streams, and no more of them than a flow has. Each takes 2 kB for its hash, and
+/// A peer may open only bidirectional streams, and no more of them than a flow has. Each takes 2 kB for its hash, and
 /// one packet opens all streams that are allowed. The receive window grows when a connection has its [`Share`].
 fn transport() -> TransportConfig {
     let mut transport = server::transport();
     transport
         .max_concurrent_uni_streams(VarInt::from_u32(0))
         .max_concurrent_bidi_streams(VarInt::from_u32(STREAMS))
-        .receive_window(VarInt::from_u32(LEAST_WINDOW_BYTES))
+        .receive_window(VarInt::from_u32(MIN_WINDOW_BYTES))
         .datagram_receive_buffer_size(None);
     transport
 }
 
-/// Lets everybody in while there is room.
+/// Accepts every client while there is room.
 struct Everybody(Unread);
 
 impl Door for Everybody {
     fn meet(&mut self, incoming: Incoming, crowd: Crowd) -> Option<(Incoming, Verdict)> {
-        let verdict = if crowd.connections >= CONNECTIONS {
+        let verdict = if crowd.connections >= MAX_CONNECTIONS {
             Verdict::Refuse
-        } else if crowd.unproven >= CROWDED && incoming.may_retry() {
+        } else if crowd.unproven >= UNPROVEN_BEFORE_RETRY && incoming.may_retry() {
             Verdict::Retry
         } else {
             Verdict::Accept(Box::new(Receiver::new(self.0.share(), Instant::now())))
@@ -98,34 +98,33 @@ impl Door for Everybody {
     }
 }
 
-/// For how long a connection may bring no data. Whoever begins a handshake, or ends one, and then says nothing would keep its
-/// place for ever.
-const SILENCE: Duration = Duration::from_secs(30);
+/// The longest time in which a connection may bring no data. Otherwise an idle client would keep its place for ever.
+const IDLE_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// A connection's streams.
 struct Receiver {
     streams: HashMap<StreamId, Taking>,
     /// The stream that was read last.
     current: Option<StreamId>,
-    /// Bytes of that stream that are to be hashed. Thousands of connections have tens of thousands of streams. A piece for
-    /// each stream would take a gigabyte.
+    /// Bytes of that stream that are not hashed yet. Thousands of connections have tens of thousands of streams, so a
+    /// piece for each stream would take a gigabyte.
     piece: Vec<u8>,
-    /// Bytes that all streams have brought.
+    /// The bytes that all streams have brought.
     bytes: u64,
-    /// When it ends, if it brings nothing before.
+    /// The time at which the connection ends, unless it brings data before.
     deadline: Option<Instant>,
-    /// What it may bring before that is read.
+    /// Its share of the room for unread data.
     share: Share,
 }
 
-/// What a stream has brought.
+/// The received part of a stream.
 #[derive(Default)]
 struct Taking {
     hasher: blake3::Hasher,
     bytes: u64,
 }
 
-/// How a stream ended.
+/// The end of a stream.
 enum End {
     Complete,
     CutOff,
@@ -135,7 +134,7 @@ impl Taking {
     /// Adds bytes to the piece, and hashes the piece when it is full.
     fn add(&mut self, mut bytes: &[u8], piece: &mut Vec<u8>) {
         loop {
-            let room = HASHED - (self.bytes % HASHED as u64) as usize;
+            let room = HASH_PIECE_BYTES - (self.bytes % HASH_PIECE_BYTES as u64) as usize;
             let Some((first, rest)) = bytes.split_at_checked(room) else {
                 break;
             };
@@ -153,7 +152,7 @@ impl Taking {
         piece.clear();
     }
 
-    /// Takes what is there of the stream. Its end, if that has come.
+    /// Reads what has arrived of the stream. Returns its end, if that has come.
     fn read(
         &mut self,
         stream: StreamId,
@@ -161,7 +160,7 @@ impl Taking {
         piece: &mut Vec<u8>,
     ) -> Option<End> {
         let mut stream = connection.recv_stream(stream);
-        // Fails if it has ended before.
+        // This fails if the stream has ended before.
         let mut chunks = stream.read(true).ok()?;
         loop {
             match chunks.next(usize::MAX) {
@@ -191,7 +190,7 @@ impl Receiver {
             current: None,
             piece: Vec::new(),
             bytes: 0,
-            deadline: now.checked_add(SILENCE),
+            deadline: now.checked_add(IDLE_TIMEOUT),
         }
     }
 
@@ -203,7 +202,8 @@ impl Receiver {
         connection.close(now, VarInt::from_u32(1), Default::default());
     }
 
-    /// Takes what a stream brings, and at its end, or at the sender's reset, reports it. Whether the sender keeps to the rules.
+    /// Reads a stream, and reports it at its end, or at the sender's reset. Returns true if the sender follows the
+    /// protocol.
     fn read(&mut self, stream: StreamId, connection: &mut Connection) -> bool {
         if self.current != Some(stream) && self.streams.contains_key(&stream) {
             let before = self.current.replace(stream);
@@ -227,7 +227,7 @@ impl Receiver {
         let mut to = connection.send_stream(stream);
         match to.write(&report) {
             Ok(written) if written == report.len() => to.finish().is_ok(),
-            // A stream without room for that is of a sender that does not want to hear it.
+            // A stream without room for the report belongs to a sender that does not want it.
             _ => false,
         }
     }
@@ -263,7 +263,7 @@ impl Application for Receiver {
         if matches!(event, Event::ConnectionLost { .. }) {
             self.deadline = None;
         } else if self.deadline.is_some() && self.bytes > before {
-            self.deadline = now.checked_add(SILENCE);
+            self.deadline = now.checked_add(IDLE_TIMEOUT);
         }
     }
 
@@ -281,17 +281,24 @@ mod tests {
     use super::super::sender::tests::connection;
     use super::*;
 
-    /// Two streams take turns, each with as many bytes as come at once.
+    /// Two streams take turns, each with the bytes that arrive at once.
     #[test]
     fn streams_share_a_piece() {
         let data: Vec<u8> = (0..100_000_u32).map(|at| at.to_le_bytes()[1]).collect();
-        for size in [1, 1_400, HASHED - 1, HASHED, HASHED + 1, 70_000] {
+        for size in [
+            1,
+            1_400,
+            HASH_PIECE_BYTES - 1,
+            HASH_PIECE_BYTES,
+            HASH_PIECE_BYTES + 1,
+            70_000,
+        ] {
             let mut takings = [Taking::default(), Taking::default()];
             let mut piece = Vec::new();
             for part in data.chunks(size) {
                 for taking in &mut takings {
                     taking.add(part, &mut piece);
-                    assert!(piece.len() < HASHED);
+                    assert!(piece.len() < HASH_PIECE_BYTES);
                     taking.hash(&mut piece);
                 }
             }
@@ -300,7 +307,7 @@ mod tests {
                 assert_eq!(report.bytes, 100_000);
                 assert_eq!(report.digest, blake3::hash(&data));
             }
-            assert!(piece.capacity() <= 2 * HASHED);
+            assert!(piece.capacity() <= 2 * HASH_PIECE_BYTES);
         }
         let mut alone = Taking::default();
         let mut piece = Vec::new();
@@ -316,7 +323,7 @@ mod tests {
         let later = |seconds| now + Duration::from_secs(seconds);
         let mut connection = connection(now);
         let mut receiver = Receiver::new(Unread::new().share(), now);
-        // Its handshake gives it no time, nor does a stream that brings nothing.
+        // Neither its handshake nor a stream without data postpones the deadline.
         receiver.on_event(Event::Connected, &mut connection, later(1));
         assert_eq!(receiver.deadline(), Some(later(30)));
         let opened = Event::Stream(StreamEvent::Opened { dir: Dir::Bi });

@@ -1,21 +1,22 @@
-//! How much unread data the connections of a receiver may hold together.
+//! The bound on the unread data of all connections of a receiver.
 //!
-//! A stream that has a hole is not read. So each connection can make the receiver hold as much as its receive window, and
-//! a window cannot be taken back. The first [`PARTS`] connections get two thirds of all room, and later ones get ever smaller
-//! windows, so that nobody can take everything. Flows over one bottleneck share its bandwidth-delay product in the same way.
+//! A stream that has a hole is not read. So each connection can make the receiver hold as much as its receive window,
+//! and a window cannot be taken back. The first [`PARTS`] connections get two thirds of all room, and later ones get
+//! ever smaller windows, so that nobody can take everything. Flows over one bottleneck share its bandwidth-delay
+//! product in the same way.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::endpoint::RECEIVE_WINDOW_BYTES;
 
-/// What every connection may have: twice the bandwidth-delay product of 10 Mbit/s × 100 ms.
-pub const LEAST_WINDOW_BYTES: u32 = 256 << 10;
+/// The receive window of every connection, in bytes: twice the bandwidth-delay product of 10 Mbit/s × 100 ms.
+pub const MIN_WINDOW_BYTES: u32 = 256 << 10;
 
-/// What all connections together may have beyond that.
-const UNREAD_BYTES: u64 = 2 << 30;
+/// The bytes that all connections together may have beyond that.
+const MAX_UNREAD_BYTES: u64 = 2 << 30;
 
-/// One part of what is left goes to the next connection, if that is no more than a full window.
+/// The next connection gets this fraction (one part of so many) of what is left, up to a full window.
 const PARTS: u64 = 64;
 
 /// The room for the unread data of all connections.
@@ -23,14 +24,14 @@ const PARTS: u64 = 64;
 pub struct Unread(Arc<AtomicU64>);
 
 impl Unread {
-    /// All of it is free.
+    /// Returns free room.
     pub fn new() -> Unread {
-        Unread(Arc::new(AtomicU64::new(UNREAD_BYTES)))
+        Unread(Arc::new(AtomicU64::new(MAX_UNREAD_BYTES)))
     }
 
-    /// The share of one more connection.
+    /// Takes the share of one more connection.
     pub fn share(&self) -> Share {
-        let most = u64::from(RECEIVE_WINDOW_BYTES - LEAST_WINDOW_BYTES);
+        let most = u64::from(RECEIVE_WINDOW_BYTES - MIN_WINDOW_BYTES);
         let part = |left: u64| (left / PARTS).min(most);
         let left = self.0.update(Ordering::Relaxed, Ordering::Relaxed, |left| {
             left - part(left)
@@ -42,7 +43,7 @@ impl Unread {
     }
 }
 
-/// A connection's share, which is free again when this is dropped.
+/// A connection's share of the room. It is free again when this is dropped.
 #[derive(Debug)]
 pub struct Share {
     bytes: u64,
@@ -50,10 +51,10 @@ pub struct Share {
 }
 
 impl Share {
-    /// The receive window that the connection may have, in bytes.
+    /// The connection's receive window, in bytes.
     pub fn window_bytes(&self) -> u32 {
-        // No more than a full window.
-        LEAST_WINDOW_BYTES + self.bytes as u32
+        // The sum is at most a full window.
+        MIN_WINDOW_BYTES + self.bytes as u32
     }
 }
 
@@ -73,9 +74,9 @@ mod tests {
         let shares: Vec<Share> = (0..100_000).map(|_| unread.share()).collect();
         let windows: Vec<u32> = shares.iter().map(Share::window_bytes).collect();
         assert!(windows[0] == RECEIVE_WINDOW_BYTES && windows.is_sorted_by(|a, b| a >= b));
-        let beyond = windows.iter().map(|window| window - LEAST_WINDOW_BYTES);
-        assert!(beyond.map(u64::from).sum::<u64>() <= UNREAD_BYTES);
-        // No honest flow needs more: of a path of 10 Gbit/s × 50 ms that so many flows share.
+        let beyond = windows.iter().map(|window| window - MIN_WINDOW_BYTES);
+        assert!(beyond.map(u64::from).sum::<u64>() <= MAX_UNREAD_BYTES);
+        // The windows of so many flows over a path of 10 Gbit/s × 50 ms are large enough.
         for flows in [100, 300, 1_000] {
             assert!(u64::from(windows[flows - 1]) > 62_500_000 / flows as u64);
         }

@@ -1,4 +1,4 @@
-//! Those who connect to us.
+//! Clients that connect.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -7,24 +7,23 @@ use noq_proto::{ConnectionError, EndpointConfig, ServerConfig, VarInt};
 use tokio::sync::{Mutex, mpsc, oneshot};
 
 use super::Connection;
-use super::ear::Ear;
-use super::hall::{Coming, Hall, Place};
+use super::event_handler::EventHandler;
+use super::open_connections::{OpenConnections, Registration, Waiter};
 use super::waiting::Waiting;
 use crate::driver::{Crowd, Door, Driver, HostId, Verdict};
 use crate::endpoint::EndpointError;
 
-/// A socket that others connect to. Dropped, it lets nobody else come.
+/// A listening socket. When it is dropped, it accepts no more clients.
 #[derive(Debug)]
 pub struct Listener {
     driver: Arc<Driver>,
     host: HostId,
     address: SocketAddr,
-    hall: Arc<Hall>,
+    connections: Arc<OpenConnections>,
     guests: Mutex<mpsc::UnboundedReceiver<noq_proto::Incoming>>,
 }
 
-/// Keeps those who come until it is decided what becomes of them: as many as [`ServerConfig::max_incoming`] says, since noq turns
-/// others away.
+/// Keeps clients until there is a decision on them: at most [`ServerConfig::max_incoming`], since noq refuses others.
 struct Keeper(mpsc::UnboundedSender<noq_proto::Incoming>);
 
 impl Door for Keeper {
@@ -39,10 +38,10 @@ impl Door for Keeper {
 }
 
 impl Listener {
-    /// Opens a socket at `address` (port 0: any free one).
+    /// Opens a socket at `address` (port 0: any free port).
     ///
     /// # Errors
-    /// The address is taken.
+    /// The address is in use.
     pub(crate) fn open(
         driver: Arc<Driver>,
         address: SocketAddr,
@@ -54,37 +53,37 @@ impl Listener {
             driver,
             host,
             address,
-            hall: Arc::default(),
+            connections: Arc::default(),
             guests: Mutex::new(guests),
         })
     }
 
-    /// Where it listens.
+    /// The address at which it listens.
     pub fn local_addr(&self) -> SocketAddr {
         self.address
     }
 
-    /// The next who wants to connect; nothing if the driver has ended.
+    /// Waits for the next client. Returns `None` if the driver has ended.
     pub async fn accept(&self) -> Option<Incoming> {
         let guest = self.guests.lock().await.recv().await?;
         Some(Incoming {
             guest: Some(guest),
             host: self.host,
             driver: self.driver.clone(),
-            hall: self.hall.clone(),
+            connections: self.connections.clone(),
         })
     }
 
-    /// Closes all its connections, and lets nobody else come.
+    /// Closes all its connections, and accepts no more clients.
     pub fn close(&self, code: VarInt) {
         let desk = self.driver.desk();
         desk.shut(self.host);
         desk.close(self.host, code);
     }
 
-    /// Waits until the peers of all its connections know of their end, or nothing can be said to them any more.
+    /// Waits until the peers of all its connections know of their end, or cannot learn it any more.
     pub async fn all_draining(&self) {
-        self.hall.empty().await;
+        self.connections.empty().await;
     }
 }
 
@@ -99,14 +98,14 @@ impl Drop for Listener {
     }
 }
 
-/// Somebody who wants to connect. Dropped, it is refused.
+/// A client that wants to connect. When this is dropped, the client is refused.
 #[derive(Debug)]
 pub struct Incoming {
-    /// Nothing once it is decided.
+    /// `None` once there is a decision.
     guest: Option<noq_proto::Incoming>,
     host: HostId,
     driver: Arc<Driver>,
-    hall: Arc<Hall>,
+    connections: Arc<OpenConnections>,
 }
 
 impl Incoming {
@@ -116,51 +115,51 @@ impl Incoming {
         }
     }
 
-    /// From where it comes.
+    /// The client's address.
     pub fn remote_address(&self) -> Option<SocketAddr> {
         let guest = self.guest.as_ref()?;
         Some(guest.remote_address())
     }
 
-    /// Whether it can be asked to show that its address is its own, and has not been.
+    /// True if the client can be asked to validate its address, and has not been asked.
     pub fn may_retry(&self) -> bool {
         self.guest
             .as_ref()
             .is_some_and(noq_proto::Incoming::may_retry)
     }
 
-    /// Asks it to show that its address is its own.
+    /// Asks the client to validate its address.
     pub fn retry(mut self) {
         self.decide(Verdict::Retry);
     }
 
-    /// Tells it that it is not wanted.
+    /// Refuses the client with an answer.
     pub fn refuse(mut self) {
         self.decide(Verdict::Refuse);
     }
 
-    /// Gives no answer. It may send its first packet again.
+    /// Gives no answer. The client may send its first packet again.
     pub fn ignore(mut self) {
         self.decide(Verdict::Ignore);
     }
 
-    /// Lets it in, and waits for the end of its handshake.
+    /// Accepts the client, and waits for the end of its handshake.
     ///
     /// # Errors
     /// The handshake fails.
     pub async fn accept(mut self) -> Result<Connection, ConnectionError> {
         let (told, come) = oneshot::channel();
         let waiting = Arc::new(Waiting::default());
-        let coming = self.remote_address().map(|remote| Coming {
+        let waiter = self.remote_address().map(|remote| Waiter {
             waiting: waiting.clone(),
             remote,
             driver: self.driver.clone(),
             told,
         });
-        let place = Place::new(self.hall.clone(), coming);
-        let ear = Ear::at(waiting, place);
-        self.decide(Verdict::Accept(Box::new(ear)));
-        // Its first packet makes no sense, or the driver has ended.
+        let registration = Registration::new(self.connections.clone(), waiter);
+        let handler = EventHandler::at(waiting, registration);
+        self.decide(Verdict::Accept(Box::new(handler)));
+        // The client's first packet is invalid, or the driver has ended.
         let connection = come.await.map_err(|_| ConnectionError::Reset)?;
         connection.connected().await?;
         Ok(connection)

@@ -1,12 +1,12 @@
-//! Connections of our own driver for tasks of a runtime: streams that are opened, accepted, read and written as those of noq's
-//! asynchronous endpoint, whose names and meanings these have.
+//! Connections of our own driver for asynchronous tasks. Their streams have the names and meanings of those of noq's
+//! asynchronous endpoint.
 //!
-//! A task and the driver's thread take turns at a connection. A task holds it no longer than it takes to move pieces that are
-//! there: it copies nothing meanwhile, and never waits.
+//! A task and the driver's thread take turns to use a connection. A task locks it only to move pieces that are there.
+//! Meanwhile it copies nothing and waits for nothing.
 
-mod ear;
-mod hall;
+mod event_handler;
 mod incoming;
+mod open_connections;
 mod recv;
 mod send;
 #[cfg(test)]
@@ -28,25 +28,25 @@ use tokio::sync::Notify;
 
 use crate::driver::{Driver, Flow, Line};
 use crate::endpoint::EndpointError;
-use ear::Ear;
+use event_handler::EventHandler;
 use waiting::Waiting;
 
-/// A connection. Its clones and its streams are the same one, which is closed with code 0 when the last of them is dropped.
+/// A connection. Clones and streams share it. It is closed with code 0 when the last of them is dropped.
 #[derive(Debug, Clone)]
 pub struct Connection(Arc<Held>);
 
-/// What all users of a connection hold.
+/// The state that all users of a connection share.
 #[derive(Debug)]
 struct Held {
     line: Line,
     waiting: Arc<Waiting>,
     remote: SocketAddr,
-    /// Its thread goes on as long as there is one to use it.
+    /// Keeps the driver's thread running.
     _driver: Arc<Driver>,
 }
 
 impl Connection {
-    /// Begins to connect to `server`, from a socket of its own. See [`Outlet::open`](crate::driver::Outlet::open).
+    /// Begins to connect to `server` from its own socket. See [`Outlet::open`](crate::driver::Outlet::open).
     pub(crate) fn begin(
         driver: &Arc<Driver>,
         server: SocketAddr,
@@ -55,9 +55,9 @@ impl Connection {
         ecn: bool,
     ) -> Result<Connection, EndpointError> {
         let waiting = Arc::new(Waiting::default());
-        let ear = Box::new(Ear::new(waiting.clone()));
+        let handler = Box::new(EventHandler::new(waiting.clone()));
         let outlet = driver.outlet(server, ecn)?;
-        let line = outlet.open(server, config, flow, ear)?;
+        let line = outlet.open(server, config, flow, handler)?;
         Ok(Connection::new(line, waiting, server, driver.clone()))
     }
 
@@ -78,7 +78,7 @@ impl Connection {
     /// Waits for the end of the handshake.
     ///
     /// # Errors
-    /// It fails.
+    /// The handshake fails.
     pub async fn connected(&self) -> Result<(), ConnectionError> {
         let ask = || match self.0.waiting.state() {
             state if state.error.is_some() => state.error.clone().map(Err),
@@ -87,7 +87,7 @@ impl Connection {
         wait(&self.0.waiting.changed, ask).await
     }
 
-    /// Opens a stream in one direction.
+    /// Opens a unidirectional stream.
     ///
     /// # Errors
     /// The connection is over.
@@ -96,7 +96,7 @@ impl Connection {
         Ok(SendStream::new(self.clone(), stream))
     }
 
-    /// Opens a stream in both directions.
+    /// Opens a bidirectional stream.
     ///
     /// # Errors
     /// The connection is over.
@@ -105,7 +105,7 @@ impl Connection {
         Ok(self.both(stream))
     }
 
-    /// The next stream in one direction that the peer has opened.
+    /// Accepts the next unidirectional stream of the peer.
     ///
     /// # Errors
     /// The connection is over.
@@ -114,8 +114,8 @@ impl Connection {
         Ok(RecvStream::new(self.clone(), stream))
     }
 
-    /// The same of a stream that is going to be [read to its end](RecvStream::read_to_end), which is at most so many bytes. It is
-    /// read from now on.
+    /// Accepts the next unidirectional stream of the peer, which will be [read to its end](RecvStream::read_to_end) and
+    /// has at most `most` bytes. Reading begins at once.
     ///
     /// # Errors
     /// The connection is over.
@@ -127,7 +127,7 @@ impl Connection {
         Ok(RecvStream::new(self.clone(), stream))
     }
 
-    /// The next stream in both directions that the peer has opened.
+    /// Accepts the next bidirectional stream of the peer.
     ///
     /// # Errors
     /// The connection is over.
@@ -143,7 +143,7 @@ impl Connection {
         )
     }
 
-    /// Opens a stream, and calls `begin` with it while it holds the connection.
+    /// Opens a stream, and calls `begin` with it while the connection is locked.
     async fn open(
         &self,
         dir: Dir,
@@ -162,7 +162,7 @@ impl Connection {
         .await
     }
 
-    /// Accepts a stream, and calls `begin` with it while it holds the connection.
+    /// Accepts a stream, and calls `begin` with it while the connection is locked.
     async fn accept(
         &self,
         dir: Dir,
@@ -175,7 +175,7 @@ impl Connection {
                 return self.close_reason().map(Err);
             };
             begin(stream, &mut connection);
-            // The peer may open another one.
+            // The driver allows the peer another stream.
             self.0.line.call();
             Some(Ok(stream))
         })
@@ -187,28 +187,28 @@ impl Connection {
         wait(&self.0.waiting.changed, || self.close_reason()).await
     }
 
-    /// Why the connection is over, if it is.
+    /// The reason for which the connection is over, if it is.
     pub fn close_reason(&self) -> Option<ConnectionError> {
         self.0.waiting.state().error.clone()
     }
 
-    /// Closes the connection. Whatever waits on it fails.
+    /// Closes the connection. Its pending operations fail.
     pub fn close(&self, code: VarInt, reason: &[u8]) {
         self.0.close(code, reason);
     }
 
-    /// Waits until the peer knows of the connection's end, or nothing can be said to it any more.
+    /// Waits until the peer knows of the connection's end, or cannot learn it any more.
     pub async fn draining(&self) {
         let ask = || self.0.waiting.state().is_draining.then_some(());
         wait(&self.0.waiting.changed, ask).await;
     }
 
-    /// What was sent and received.
+    /// The counters of sent and received packets.
     pub fn stats(&self) -> ConnectionStats {
         self.0.line.lock().stats()
     }
 
-    /// The largest datagram frame that the peer takes; nothing if it takes none.
+    /// The largest datagram frame that the peer accepts; `None` if it accepts none.
     pub fn max_datagram_size(&self) -> Option<usize> {
         self.0.line.lock().datagrams().max_size()
     }
@@ -219,10 +219,10 @@ impl Connection {
         stats.unwrap_or_default()
     }
 
-    /// Fills `to` with what this TLS session alone has (RFC 8446, "Exporters").
+    /// Fills `to` with keying material of this TLS session (RFC 8446, "Exporters").
     ///
     /// # Errors
-    /// The session has no keys yet, or gives not so much.
+    /// The session has no keys yet, or cannot give so much.
     pub fn export_keying_material(
         &self,
         to: &mut [u8],
@@ -236,18 +236,18 @@ impl Connection {
 
     /// Asks the peer for an acknowledgement.
     pub fn ping(&self) {
-        // It is gone if the connection is, which others tell.
+        // The path is gone only if the connection is.
         let _ = self.0.line.lock().ping_path(PathId::ZERO);
         self.0.line.call();
     }
 
-    /// How much of all streams together may wait for us.
+    /// Sets the receive window of all streams together.
     pub fn set_receive_window(&self, window: VarInt) {
         self.0.line.lock().set_receive_window(window);
         self.0.line.call();
     }
 
-    /// How many streams in both directions the peer may have open.
+    /// Sets the number of bidirectional streams that the peer may have open.
     pub fn set_max_concurrent_bi_streams(&self, count: VarInt) {
         let mut connection = self.0.line.lock();
         connection.set_max_concurrent_streams(Dir::Bi, count);
@@ -255,12 +255,12 @@ impl Connection {
         self.0.line.call();
     }
 
-    /// Where the peer was when the connection began.
+    /// The peer's address when the connection began.
     pub fn remote_address(&self) -> SocketAddr {
         self.0.remote
     }
 
-    /// Whether both are the same connection.
+    /// True if both are the same connection.
     pub fn is(&self, other: &Connection) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }
@@ -285,11 +285,11 @@ impl Drop for Held {
     }
 }
 
-/// Asks whenever `notify` says so, until there is an answer.
+/// Calls `ask` at each notification until there is an answer.
 async fn wait<T>(notify: &Notify, mut ask: impl FnMut() -> Option<T>) -> T {
     loop {
         let mut told = std::pin::pin!(notify.notified());
-        // Before it asks: what is told from now on is heard.
+        // Registers before the question, so that no notification is lost.
         told.as_mut().enable();
         if let Some(answer) = ask() {
             return answer;

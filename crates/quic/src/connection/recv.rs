@@ -1,4 +1,4 @@
-//! Streams that are read.
+//! Receiving streams.
 
 use std::future::poll_fn;
 use std::task::{Context, Poll};
@@ -8,10 +8,11 @@ use noq_proto::{ConnectionError, StreamId, VarInt};
 
 use super::Connection;
 
-/// Pieces taken at a time: so many packets' contents. What they hold is copied when the connection is free again.
-const PIECES: usize = 64;
+/// The maximum number of pieces taken at a time: the contents of so many packets. They are copied after the connection
+/// is unlocked.
+const MAX_PIECES: usize = 64;
 
-/// A stream that is read. Dropped before its end, it tells the peer that nobody wants the rest.
+/// A stream that is read. When it is dropped before its end, it tells the peer that the rest is not needed.
 #[derive(Debug)]
 pub struct RecvStream {
     connection: Connection,
@@ -19,23 +20,23 @@ pub struct RecvStream {
     end: Option<End>,
 }
 
-/// How a stream has ended.
+/// The end of a stream.
 #[derive(Debug, Clone, Copy)]
 enum End {
     Whole,
     Reset(VarInt),
 }
 
-/// What has come of a stream whose end is waited for.
+/// The received part of a stream that is read to its end.
 #[derive(Debug)]
 pub(super) struct Gathering {
     pieces: Vec<Bytes>,
-    /// The bytes in them, and how many there may be.
+    /// The number of bytes in them, and the maximum.
     bytes: usize,
     most: usize,
     end: Option<End>,
     is_closed: bool,
-    /// Whether the peer may be told that there is room for more.
+    /// True if the peer may be told that there is room for more.
     is_due: bool,
 }
 
@@ -51,7 +52,7 @@ impl Gathering {
         }
     }
 
-    /// Takes what has come. Whether there is nothing more to wait for.
+    /// Takes what has arrived. Returns true if there is nothing more to wait for.
     pub(super) fn go_on(&mut self, id: StreamId, connection: &mut noq_proto::Connection) -> bool {
         if self.is_over() {
             return true;
@@ -81,38 +82,38 @@ impl Gathering {
     }
 }
 
-/// Nothing more can be read.
+/// The error of a read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ReadError {
-    /// The peer has dropped the rest.
+    /// The peer has reset the stream.
     #[error("stream reset by peer: error {0}")]
     Reset(VarInt),
     /// The connection is over.
     #[error("connection lost: {0}")]
     ConnectionLost(#[from] ConnectionError),
-    /// The stream has been ended.
+    /// The stream has already ended.
     #[error("closed stream")]
     ClosedStream,
 }
 
-/// Less came than was to be read.
+/// The error of a read of an exact length.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ReadExactError {
-    /// The stream ended after so many bytes.
+    /// The stream ended after this many bytes.
     #[error("stream finished early ({0} bytes read)")]
     FinishedEarly(usize),
-    /// It cannot be read.
+    /// The stream cannot be read.
     #[error(transparent)]
     ReadError(#[from] ReadError),
 }
 
-/// A stream could not be read to its end.
+/// The error of a read to the stream's end.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ReadToEndError {
-    /// It has more.
+    /// The stream has more bytes.
     #[error("stream too long")]
     TooLong,
-    /// It cannot be read.
+    /// The stream cannot be read.
     #[error(transparent)]
     Read(#[from] ReadError),
 }
@@ -126,19 +127,19 @@ impl RecvStream {
         }
     }
 
-    /// Reads as many bytes as there is room for.
+    /// Fills `to`.
     ///
     /// # Errors
-    /// They do not come.
+    /// The stream ends before, or fails.
     pub async fn read_exact(&mut self, mut to: &mut [u8]) -> Result<(), ReadExactError> {
         let mut count = 0;
         let mut pieces = Vec::new();
         while !to.is_empty() {
-            if !self.read_pieces(to.len(), PIECES, &mut pieces).await? {
+            if !self.read_pieces(to.len(), MAX_PIECES, &mut pieces).await? {
                 return Err(ReadExactError::FinishedEarly(count));
             }
             for piece in pieces.drain(..) {
-                // No longer than the room.
+                // A piece is no longer than the room.
                 let (start, rest) = to.split_at_mut(piece.len());
                 start.copy_from_slice(&piece);
                 (to, count) = (rest, count + piece.len());
@@ -147,20 +148,20 @@ impl RecvStream {
         Ok(())
     }
 
-    /// The next piece, of at most so many bytes; nothing at the end.
+    /// Reads the next piece, of at most `most` bytes. Returns `None` at the end.
     ///
     /// # Errors
-    /// There is none to come.
+    /// The stream fails.
     pub async fn read_chunk(&mut self, most: usize) -> Result<Option<Bytes>, ReadError> {
         let mut pieces = Vec::new();
         self.read_pieces(most, 1, &mut pieces).await?;
         Ok(pieces.pop())
     }
 
-    /// All that comes until the end, which is at most so many bytes. The task is not woken before.
+    /// Reads everything until the end, at most `most` bytes. The task is not woken before.
     ///
     /// # Errors
-    /// It is more, or does not come.
+    /// There are more bytes, or the stream fails.
     pub async fn read_to_end(&mut self, most: usize) -> Result<Vec<u8>, ReadToEndError> {
         let pieces = poll_fn(|context| self.poll_to_end(context, most)).await?;
         let mut all = Vec::with_capacity(pieces.iter().map(Bytes::len).sum());
@@ -182,11 +183,11 @@ impl RecvStream {
         let mut connection;
         let mut state = held.waiting.state();
         let gathering = match state.gathering.remove(&self.stream) {
-            // The driver's thread takes what comes, so the connection is left alone.
+            // The driver's thread takes the data, so the connection is not locked.
             Some((_, gathering)) => gathering,
             None => {
                 drop(state);
-                // Until the driver's thread knows of it.
+                // The connection stays locked until the driver's thread knows of the task.
                 connection = held.line.lock();
                 let mut gathering = Gathering::new(most);
                 gathering.go_on(self.stream, &mut connection);
@@ -212,7 +213,7 @@ impl RecvStream {
         })
     }
 
-    /// The next pieces, of at most so many bytes together. Whether there are any; if not, the stream has ended.
+    /// Reads the next pieces, of at most `most` bytes together. Returns false at the stream's end.
     async fn read_pieces(
         &mut self,
         bytes: usize,
@@ -289,7 +290,7 @@ impl Drop for RecvStream {
             return;
         }
         drop(state);
-        // Fails if it has ended.
+        // This fails if the stream has ended.
         let _ = connection
             .recv_stream(self.stream)
             .stop(VarInt::from_u32(0));

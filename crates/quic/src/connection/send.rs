@@ -1,4 +1,4 @@
-//! Streams that are written.
+//! Sending streams.
 
 use std::future::poll_fn;
 use std::task::{Context, Poll};
@@ -8,23 +8,23 @@ use noq_proto::{ClosedStream, ConnectionError, Dir, FinishError, StreamId, VarIn
 
 use super::Connection;
 
-/// A stream that is written. Dropped, it ends after what was written.
+/// A stream that is written. When it is dropped, it ends after the written data.
 #[derive(Debug)]
 pub struct SendStream {
     connection: Connection,
     stream: StreamId,
 }
 
-/// What is still to be written to a stream.
+/// The data that are still to be written to a stream.
 #[derive(Debug)]
 pub(super) struct Writing {
     chunks: Vec<Bytes>,
-    /// The chunks before this one are written.
+    /// The index of the first chunk that is not written whole.
     next: usize,
-    /// Whether the stream ends behind them.
+    /// True if the stream ends after them.
     is_last: bool,
     result: Option<Result<(), WriteError>>,
-    /// Whether the latest call has written something.
+    /// True if the latest call has written something.
     is_written: bool,
 }
 
@@ -39,7 +39,7 @@ impl Writing {
         }
     }
 
-    /// Writes as much as the stream takes. Whether there is nothing more to wait for.
+    /// Writes as much as the stream takes. Returns true if there is nothing more to wait for.
     pub(super) fn go_on(&mut self, id: StreamId, connection: &mut noq_proto::Connection) -> bool {
         self.is_written = false;
         while self.result.is_none() {
@@ -48,7 +48,7 @@ impl Writing {
             if chunks.is_empty() {
                 self.result = Some(Ok(()));
                 if self.is_last {
-                    // If the peer does not want it, `stopped` says so.
+                    // If the peer has stopped the stream, `stopped` reports it.
                     let _ = stream.finish();
                     self.is_written = true;
                 }
@@ -71,22 +71,22 @@ impl Writing {
         true
     }
 
-    /// Whether there is nothing more to wait for.
+    /// True if there is nothing more to wait for.
     pub(super) fn is_over(&self) -> bool {
         self.result.is_some()
     }
 }
 
-/// Nothing more can be written.
+/// The error of a write.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum WriteError {
-    /// The peer does not want more of it.
+    /// The peer has stopped the stream.
     #[error("sending stopped by peer: error {0}")]
     Stopped(VarInt),
     /// The connection is over.
     #[error("connection lost: {0}")]
     ConnectionLost(#[from] ConnectionError),
-    /// The stream has been ended.
+    /// The stream has already ended.
     #[error("closed stream")]
     ClosedStream,
 }
@@ -98,11 +98,11 @@ impl From<ClosedStream> for WriteError {
 }
 
 impl Connection {
-    /// Opens a stream in one direction, and writes all of `chunks` to it, without a copy, and its end. What has more `priority`
-    /// goes first. Takes the connection once for all of this, unless there is no room for so much.
+    /// Opens a unidirectional stream, writes `chunks` without a copy, and ends it. Streams with a higher `priority` go
+    /// first. The connection is locked once for all of this, unless there is no room for so much.
     ///
     /// # Errors
-    /// The connection is over, or the peer does not want it.
+    /// The connection is over, or the peer has stopped the stream.
     pub async fn send_uni(&self, priority: i32, chunks: Vec<Bytes>) -> Result<(), WriteError> {
         let mut writing = Writing::new(chunks, true);
         let begin = |id, connection: &mut noq_proto::Connection| {
@@ -124,7 +124,7 @@ impl SendStream {
         SendStream { connection, stream }
     }
 
-    /// Writes all of it.
+    /// Writes all of `bytes`.
     ///
     /// # Errors
     /// The stream takes no more.
@@ -132,7 +132,7 @@ impl SendStream {
         self.write_chunk(Bytes::copy_from_slice(bytes)).await
     }
 
-    /// Writes all of it, without a copy.
+    /// Writes all of `chunk` without a copy.
     ///
     /// # Errors
     /// The stream takes no more.
@@ -140,7 +140,7 @@ impl SendStream {
         self.write_chunks(vec![chunk], false).await
     }
 
-    /// Writes all of them, without a copy, and ends the stream. The task is not woken before they are written.
+    /// Writes all chunks without a copy, and ends the stream. The task is not woken before they are written.
     ///
     /// # Errors
     /// The stream takes no more.
@@ -157,7 +157,7 @@ impl SendStream {
         poll_fn(|context| self.poll_write(context, &mut new)).await
     }
 
-    /// Writes as much as the stream takes of what is `new` or has not been written yet, until all is written.
+    /// Writes as much as the stream takes, `new` chunks and earlier ones, until all is written.
     fn poll_write(
         &mut self,
         context: &mut Context<'_>,
@@ -189,25 +189,25 @@ impl SendStream {
         }
     }
 
-    /// Ends the stream after what was written.
+    /// Ends the stream after the written data.
     ///
     /// # Errors
-    /// It has been ended.
+    /// The stream has already ended.
     pub fn finish(&mut self) -> Result<(), ClosedStream> {
         let line = &self.connection.0.line;
         let finished = line.lock().send_stream(self.stream).finish();
         line.call();
         match finished {
-            // Whether the peer wants it, `stopped` says.
+            // If the peer has stopped the stream, `stopped` reports it.
             Ok(()) | Err(FinishError::Stopped(_)) => Ok(()),
             Err(FinishError::ClosedStream) => Err(ClosedStream::default()),
         }
     }
 
-    /// Ends the stream at once: what was not sent is dropped.
+    /// Ends the stream at once, and drops the data that were not sent.
     ///
     /// # Errors
-    /// It has been ended.
+    /// The stream has already ended.
     pub fn reset(&mut self, code: VarInt) -> Result<(), ClosedStream> {
         let line = &self.connection.0.line;
         let reset = line.lock().send_stream(self.stream).reset(code);
@@ -215,16 +215,16 @@ impl SendStream {
         reset
     }
 
-    /// What has more of it goes first.
+    /// Sets the stream's priority. Streams with a higher priority go first.
     ///
     /// # Errors
-    /// The stream has been ended.
+    /// The stream has ended.
     pub fn set_priority(&self, priority: i32) -> Result<(), ClosedStream> {
         let mut connection = self.connection.0.line.lock();
         connection.send_stream(self.stream).set_priority(priority)
     }
 
-    /// Waits until the peer has all of it (then nothing), or does not want more (then its code).
+    /// Waits until the peer has everything (`None`), or has stopped the stream (its code).
     ///
     /// # Errors
     /// The connection is over.

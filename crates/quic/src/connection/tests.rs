@@ -1,4 +1,4 @@
-//! What tasks see of a connection.
+//! Tests of connections as tasks use them.
 
 use std::net::{Ipv4Addr, UdpSocket};
 use std::time::Duration;
@@ -14,7 +14,7 @@ use crate::endpoint::{Client, Identity, listen, server_config, transport};
 use crate::server;
 
 const ALPN: &[u8] = b"test";
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 
 fn listener() -> (Listener, Client) {
     let identity = Identity::generate().unwrap();
@@ -26,7 +26,7 @@ fn listener() -> (Listener, Client) {
     (listener, client)
 }
 
-/// Both ends of a connection; the listener goes on.
+/// Both ends of a connection. The listener stays open.
 async fn pair() -> (Listener, Connection, Connection) {
     let (listener, client) = listener();
     let sending = client.connect(listener.local_addr()).unwrap();
@@ -46,7 +46,7 @@ fn closed_with(code: u32) -> impl Fn(&ConnectionError) -> bool {
 #[tokio::test]
 async fn streams_carry_what_is_written_to_their_end() {
     let (_listener, sending, receiving) = pair().await;
-    // Far more than any window.
+    // This is far more than any window.
     let all: Vec<u8> = (0..20_000_000_u32)
         .map(|place| (place % 251) as u8)
         .collect();
@@ -72,14 +72,14 @@ async fn streams_carry_what_is_written_to_their_end() {
         to.write_all(b"hello").await.unwrap();
         got
     };
-    let (answer, got) = timeout(PATIENCE, async { tokio::join!(send, receive) })
+    let (answer, got) = timeout(TIMEOUT, async { tokio::join!(send, receive) })
         .await
         .unwrap();
     assert!(got == all);
     assert_eq!(answer, b"hello");
 }
 
-/// What `future` gives, and how often it was asked for that.
+/// Returns the result of `future`, and how often it was polled.
 async fn counted<T>(future: impl Future<Output = T>) -> (T, usize) {
     let mut future = std::pin::pin!(future);
     let mut count = 0;
@@ -92,7 +92,7 @@ async fn counted<T>(future: impl Future<Output = T>) -> (T, usize) {
 
 #[tokio::test]
 async fn a_task_is_woken_once_for_a_whole_stream() {
-    // In pieces, of which each takes many datagrams; in all, more than any window.
+    // Each piece takes many datagrams, and all of them take more than any window.
     const PIECE: usize = 100_000;
     let (_listener, sending, receiving) = pair().await;
     let sender = tokio::spawn(async move {
@@ -112,7 +112,7 @@ async fn a_task_is_woken_once_for_a_whole_stream() {
             assert!(count <= 2, "asked {count} times");
         }
     };
-    timeout(PATIENCE, receive).await.unwrap();
+    timeout(TIMEOUT, receive).await.unwrap();
     receiving.close(VarInt::from_u32(1), b"");
     assert!(closed_with(1)(&sender.await.unwrap()));
 }
@@ -123,7 +123,7 @@ async fn a_stream_that_is_longer_than_it_may_be_is_told() {
     for (length, most) in [(5, 5), (6, 5), (0, 0)] {
         let piece = vec![Bytes::from(vec![1; length])];
         sending.send_uni(0, piece).await.unwrap();
-        let stream = timeout(PATIENCE, receiving.accept_uni_to_end(most)).await;
+        let stream = timeout(TIMEOUT, receiving.accept_uni_to_end(most)).await;
         let read = stream.unwrap().unwrap().read_to_end(most).await;
         assert_eq!(read.is_ok(), length <= most, "{read:?}");
     }
@@ -139,7 +139,7 @@ async fn each_side_learns_that_the_other_has_given_up_a_stream() {
     to.write_all(b"half").await.unwrap();
     let mut from = receiving.accept_uni().await.unwrap();
     to.reset(VarInt::from_u32(7)).unwrap();
-    let end = timeout(PATIENCE, async {
+    let end = timeout(TIMEOUT, async {
         loop {
             if let Err(error) = from.read_chunk(10).await {
                 return error;
@@ -174,7 +174,7 @@ async fn the_end_of_a_connection_ends_all_that_waits_on_it() {
             to.stopped(),
         )
     };
-    let ended = timeout(PATIENCE, async { tokio::join!(waiting, closing) });
+    let ended = timeout(TIMEOUT, async { tokio::join!(waiting, closing) });
     let ((read, accepted, closed, stopped), ()) = ended.await.unwrap();
     let is_ours = closed_with(5);
     assert!(matches!(read, Err(ReadError::ConnectionLost(error)) if is_ours(&error)));
@@ -182,8 +182,8 @@ async fn the_end_of_a_connection_ends_all_that_waits_on_it() {
     assert!(is_ours(&closed));
     assert_eq!(stopped, Err(ConnectionError::LocallyClosed));
     assert_eq!(sending.close_reason(), Some(ConnectionError::LocallyClosed));
-    timeout(PATIENCE, sending.draining()).await.unwrap();
-    timeout(PATIENCE, listener.all_draining()).await.unwrap();
+    timeout(TIMEOUT, sending.draining()).await.unwrap();
+    timeout(TIMEOUT, listener.all_draining()).await.unwrap();
 }
 
 #[tokio::test]
@@ -195,16 +195,16 @@ async fn a_listener_closes_its_connections_and_waits_for_them() {
             .is_err()
     );
     listener.close(VarInt::from_u32(3));
-    let closed = timeout(PATIENCE, sending.closed()).await.unwrap();
+    let closed = timeout(TIMEOUT, sending.closed()).await.unwrap();
     assert!(closed_with(3)(&closed), "{closed:?}");
-    timeout(PATIENCE, listener.all_draining()).await.unwrap();
+    timeout(TIMEOUT, listener.all_draining()).await.unwrap();
     assert_eq!(
         receiving.close_reason(),
         Some(ConnectionError::LocallyClosed)
     );
 }
 
-/// As when its program is killed, but with a last word.
+/// The end is as when the program is killed, but with a close frame.
 #[tokio::test]
 async fn a_dropped_connection_is_closed_and_its_port_is_free() {
     let (listener, sending, receiving) = pair().await;
@@ -214,7 +214,7 @@ async fn a_dropped_connection_is_closed_and_its_port_is_free() {
     assert!(open.await.is_err(), "a stream keeps its connection");
     let address = listener.local_addr();
     drop((stream, listener));
-    let closed = timeout(PATIENCE, sending.closed()).await.unwrap();
+    let closed = timeout(TIMEOUT, sending.closed()).await.unwrap();
     assert!(closed_with(0)(&closed), "{closed:?}");
     UdpSocket::bind(address).unwrap();
 }
@@ -225,18 +225,18 @@ async fn whoever_is_not_let_in_is_told() {
     let refused = client.connect(listener.local_addr()).unwrap();
     drop(listener.accept().await.unwrap());
     assert!(
-        timeout(PATIENCE, refused.connected())
+        timeout(TIMEOUT, refused.connected())
             .await
             .unwrap()
             .is_err()
     );
     let given_up = client.connect(listener.local_addr()).unwrap();
     let accepting = listener.accept().await.unwrap().accept();
-    // Usually dropped before the handshake is done, which is up to the drivers' threads.
+    // The future is usually dropped before the end of the handshake.
     tokio::select! {
         biased;
         _ = accepting => {}
         () = std::future::ready(()) => {}
     }
-    timeout(PATIENCE, given_up.closed()).await.unwrap();
+    timeout(TIMEOUT, given_up.closed()).await.unwrap();
 }

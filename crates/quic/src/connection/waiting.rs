@@ -1,4 +1,4 @@
-//! What tasks wait for, and what wakes them.
+//! The conditions that tasks wait for, and their wake-ups.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard};
@@ -11,11 +11,11 @@ use super::recv::Gathering;
 use super::send::Writing;
 use crate::lock::lock;
 
-/// What the tasks of one connection wait for.
+/// The conditions that the tasks of one connection wait for.
 #[derive(Debug, Default)]
 pub(super) struct Waiting {
     state: Mutex<State>,
-    /// By direction: a stream may be opened; one was opened by the peer.
+    /// By direction: a stream can be opened; the peer has opened one.
     pub(super) available: [Notify; 2],
     pub(super) opened: [Notify; 2],
     /// The connection's own state.
@@ -26,24 +26,24 @@ pub(super) struct Waiting {
 pub(super) struct State {
     pub(super) is_connected: bool,
     pub(super) is_draining: bool,
-    /// Why the connection is over.
+    /// The reason for which the connection is over.
     pub(super) error: Option<ConnectionError>,
     pub(super) readers: HashMap<StreamId, Waker>,
-    /// Those who wait for the end of a stream.
+    /// Tasks that wait for the end of a stream.
     pub(super) gathering: HashMap<StreamId, (Waker, Gathering)>,
-    /// Those who wait until all is written.
+    /// Tasks that wait until everything is written.
     pub(super) writers: HashMap<StreamId, (Waker, Writing)>,
-    /// Those who wait until all is acknowledged, or nobody wants it.
+    /// Tasks that wait until everything is acknowledged, or the peer has stopped the stream.
     pub(super) finishing: HashMap<StreamId, Waker>,
 }
 
 impl Waiting {
     pub(super) fn state(&self) -> MutexGuard<'_, State> {
-        // Nothing that holds the lock can leave it half-changed.
+        // No operation under the lock can leave the state inconsistent.
         lock(&self.state)
     }
 
-    /// Takes what has come of a stream, and what comes of it.
+    /// Takes what has arrived of a stream, and what will arrive.
     pub(super) fn gather(&self, stream: StreamId, most: usize, connection: &mut Connection) {
         let mut gathering = Gathering::new(most);
         gathering.go_on(stream, connection);
@@ -56,7 +56,7 @@ impl Waiting {
         self.changed.notify_waiters();
     }
 
-    /// The connection is over: whoever waits learns it. The first reason counts.
+    /// Records that the connection is over, and wakes all tasks. The first reason counts.
     pub(super) fn end(&self, error: ConnectionError) {
         let mut state = self.state();
         state.error.get_or_insert(error);
@@ -65,7 +65,7 @@ impl Waiting {
         for (_, waker) in maps.into_iter().flat_map(HashMap::drain) {
             waker.wake();
         }
-        // What they have may be all that they wait for.
+        // Tasks may be able to continue with what they have.
         let gathering = state.gathering.values().map(|(waker, _)| waker);
         let writers = state.writers.values().map(|(waker, _)| waker);
         gathering.chain(writers).for_each(Waker::wake_by_ref);

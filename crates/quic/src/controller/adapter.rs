@@ -1,4 +1,4 @@
-//! What noq's hooks say, told to one connection's controller.
+//! noq's hooks as events for one connection's controller.
 
 use std::fmt;
 use std::sync::Arc;
@@ -15,64 +15,64 @@ use super::episode::{Episode, Start};
 use super::packets::Packets;
 use crate::observer::{Limit, Observer, Sample};
 
-/// The initial window in packets (RFC 9002, "Initial and Minimum Congestion Window"). The limit in bytes that the RFC
-/// adds, 14 720, does not bind for packets of QUIC's first size.
+/// The initial window in packets (RFC 9002, "Initial and Minimum Congestion Window"). The RFC's limit of 14,720 bytes
+/// is larger at QUIC's initial packet size.
 pub(super) const INITIAL_WINDOW_PACKETS: u64 = 10;
 
 /// A packet is lost if a packet that was sent this many packets later is acknowledged (RFC 9002, "Packet Threshold").
 const PACKET_THRESHOLD: u64 = 3;
 
-/// Translates noq's hooks into the events of [`congestion::Controller`]; the [parent module](super) says how. Its methods
-/// are noq's hooks, with the same names.
+/// Translates noq's hooks into the events of [`congestion::Controller`], as the [parent module](super) describes. Its
+/// methods have the names of noq's hooks.
 #[derive(Clone)]
 pub(super) struct Adapter<C: Controller> {
     controller: C,
     observer: Option<Arc<dyn Observer>>,
-    /// [`Time::ZERO`] of the controller.
+    /// The time that is [`Time::ZERO`] for the controller.
     epoch: Instant,
-    /// When the last hook that says was called.
+    /// The time of the last hook that has one.
     now: Time,
-    /// When the last ACK came.
+    /// The arrival of the last ACK.
     acked: Time,
     sampler: Sampler,
     packets: Packets,
-    /// noq's count as of the last ACK, with what has been sent and lost since.
+    /// noq's count at the last ACK, with the packets that were sent and lost since then.
     inflight: u64,
     mtu: u16,
     /// The probe of the path MTU that is in flight, if it is larger than two packets.
     probe: Option<Probe>,
     initial_window: u64,
-    /// The shortest round-trip time measured so far.
+    /// The minimum round-trip time so far.
     min_rtt: Option<Duration>,
     srtt: Option<Duration>,
     ack: PendingAck,
-    /// The ACK that has been processed, and not yet been told to the controller.
+    /// The processed ACK that the controller has not been told yet.
     ended: Option<EndedAck>,
-    /// The newest of the losses that are being processed, by the order of sending.
+    /// The newest of the losses that are being processed, by order of sending.
     lost: Option<u64>,
-    /// The newest packet acknowledged so far, by the order of sending.
+    /// The newest acknowledged packet, by order of sending.
     newest_acked: Option<u64>,
     episode: Episode,
-    /// Marks of "congestion experienced" reported since the last ACK, in bytes.
+    /// Bytes marked "congestion experienced" since the last ACK.
     ce_marked: u64,
-    /// The congestion window has held back a packet since the last ACK.
+    /// True if the congestion window has held back a packet since the last ACK.
     is_cwnd_blocked: bool,
-    /// Nothing is in flight, because the application has nothing to send.
+    /// True if nothing is in flight, because the application has nothing to send.
     is_idle: bool,
     counts: Counts,
 }
 
-/// A probe of the path MTU. The controller does not control it: noq sends it regardless of the window, and does not
-/// report its loss.
+/// A probe of the path MTU. noq sends it regardless of the window and does not report its loss, so the controller does
+/// not control it.
 #[derive(Debug, Clone, Copy)]
 struct Probe {
     number: u64,
     size: u64,
-    /// noq has declared the probe lost, but noq's latest count of bytes in flight includes the probe.
+    /// True if noq has declared the probe lost, but still includes it in its latest count of bytes in flight.
     is_lost: bool,
 }
 
-/// What the hooks have said so far of the ACK that is being processed.
+/// The result of the hooks so far, for the ACK that is being processed.
 #[derive(Debug, Clone, Copy, Default)]
 struct PendingAck {
     bytes: u64,
@@ -80,23 +80,23 @@ struct PendingAck {
     newest: Option<Newest>,
 }
 
-/// The newest packet that an ACK acknowledges.
+/// The newest packet of an ACK.
 #[derive(Debug, Clone, Copy)]
 struct Newest {
     sequence: u64,
     sent: Time,
-    /// It is smaller than a full packet, and nothing but it was delivered since it left.
+    /// True if it is smaller than a full packet, and nothing else was delivered since it left.
     is_lone_runt: bool,
 }
 
-/// An ACK whose losses and marks come in the hooks that follow.
+/// An ACK whose losses and marks come in the following hooks.
 #[derive(Debug, Clone, Copy)]
 struct EndedAck {
-    /// As the hook said it: a later one has another time, or is of another kind.
+    /// The hook's time. A hook of another ACK has another time, or is of another kind.
     instant: Instant,
-    /// When it is told: no earlier than what was told before it.
+    /// The controller's time of the ACK, no earlier than its last event.
     now: Time,
-    /// When it came.
+    /// The ACK's arrival.
     acked: Time,
     newly_acked: u64,
     prior_inflight: Bytes,
@@ -109,7 +109,7 @@ struct Counts {
     sent: u64,
     packets_sent: u64,
     packets_lost: u64,
-    /// The newest packet sent, by the order of sending.
+    /// The newest packet sent, by order of sending.
     last_sequence: u64,
     recoveries: u64,
     undone: u64,
@@ -162,13 +162,13 @@ impl<C: Controller> Adapter<C> {
         Time::ZERO + instant.saturating_duration_since(self.epoch).into()
     }
 
-    /// The present, as a hook says it.
+    /// Converts a hook's time to the controller's.
     fn at(&mut self, now: Instant) -> Time {
         self.now = self.now.max(self.time(now));
         self.now
     }
 
-    /// When an ACK came: before what has left meanwhile, perhaps, but not before an earlier ACK.
+    /// Returns the arrival of an ACK. Packets may have left meanwhile, but it is not before an earlier ACK.
     fn acked_at(&mut self, instant: Instant) -> Time {
         self.acked = self.acked.max(self.time(instant));
         self.now = self.now.max(self.acked);
@@ -180,8 +180,7 @@ impl<C: Controller> Adapter<C> {
         Bytes::new(self.inflight.saturating_sub(probe))
     }
 
-    /// A packet was lost or marked, and the controller has not yet been told of this round trip's congestion by this
-    /// `cause`.
+    /// Reports a lost or marked packet, if this round trip's congestion by this `cause` is not reported yet.
     fn enter_recovery(&mut self, now: Time, cause: Cause, start: Start) {
         if start == Start::Recovery {
             self.leave_recovery(now);
@@ -200,24 +199,24 @@ impl<C: Controller> Adapter<C> {
         }
     }
 
-    /// The round-trip time of the newest packet of this ACK. Taken only if no later packet has been acknowledged before:
-    /// otherwise the receiver had reported since the packet's arrival or loss, and the time would not be the path's
-    /// (RFC 9002, "Generating RTT Samples").
+    /// Returns the round-trip time of this ACK's newest packet, if no later packet was acknowledged before. Otherwise
+    /// the receiver has sent an ACK since the packet's arrival or loss, and the time is not that of the path (RFC 9002,
+    /// "Generating RTT Samples").
     fn rtt_sample(&self, now: Time, newest: Newest) -> Option<RttSample> {
         if self.newest_acked > Some(newest.sequence) {
             return None;
         }
         Some(RttSample {
             rtt: now.since(newest.sent),
-            // A receiver acknowledges every second packet at once and waits for the second when there is only one
-            // (RFC 9000, "Sending ACK Frames"). That there was only one is certain of a packet that travelled alone. An
-            // ACK of one packet out of many says nothing: on a slow path every ACK is one of those, and what waits in it
-            // for the next packet is part of each round trip (Linux `tcp_clean_rtx_queue`, `FLAG_ACK_MAYBE_DELAYED`).
+            // A receiver acknowledges every second packet at once, and delays the ACK of a single one (RFC 9000,
+            // "Sending ACK Frames"). A packet was certainly single if it travelled alone. An ACK of one packet out of
+            // many shows nothing: on a slow path, every ACK is such an ACK, and its wait for the next packet is part of
+            // each round trip (Linux `tcp_clean_rtx_queue`, `FLAG_ACK_MAYBE_DELAYED`).
             is_ack_delayed: self.ack.packets == 1 && newest.is_lone_runt,
         })
     }
 
-    /// Tells the controller of the ACK that was processed last, now that the losses and marks that it showed are known.
+    /// Reports the last processed ACK to the controller, now that its losses and marks are known.
     pub(super) fn settle(&mut self) {
         let Some(ack) = self.ended.take() else {
             return;
@@ -238,7 +237,7 @@ impl<C: Controller> Adapter<C> {
         );
         told.rtt = ack.rtt;
         told.ce_marked = Bytes::new(std::mem::take(&mut self.ce_marked));
-        // A sender that only pacing holds back uses its window (RFC 9002, "Underutilizing the Congestion Window").
+        // A sender that only pacing limits uses its window (RFC 9002, "Underutilizing the Congestion Window").
         told.is_window_full = std::mem::take(&mut self.is_cwnd_blocked);
         told.is_cwnd_limited = told.is_window_full || !ack.is_app_limited;
         self.controller.on_ack(&told);
@@ -272,7 +271,7 @@ impl<C: Controller> Adapter<C> {
         if std::mem::take(&mut self.is_idle) {
             self.controller.on_idle_restart(now);
         }
-        // noq does not report a packet as acknowledged that it has declared lost.
+        // noq does not acknowledge a packet that it has declared lost.
         let out = Outstanding::without_lost(Bytes::new(self.inflight));
         let state = self.sampler.on_packet_sent(now, size, out);
         self.packets.insert(pn, state);
@@ -292,11 +291,11 @@ impl<C: Controller> Adapter<C> {
             .on_packet_sent(&Sent::new(now, size, inflight));
     }
 
-    /// Nothing has happened since the application had nothing more to send.
+    /// The application has nothing more to send.
     pub(super) fn on_application_limit(&mut self) {
         self.settle();
         let inflight = self.inflight();
-        // What fills the window is limited by the window (BBR draft, "Application-limited": C.inflight < C.cwnd; in packets).
+        // The window limits data that fill it (BBR draft, "Application-limited": C.inflight < C.cwnd; in packets).
         let with_another = self.inflight.saturating_add(self.mtu.into());
         if with_another > self.window() {
             return;
@@ -322,10 +321,10 @@ impl<C: Controller> Adapter<C> {
         self.take_ack(now, sent, bytes, pn);
     }
 
-    /// A packet is acknowledged.
+    /// Processes the acknowledgement of a packet.
     fn take_ack(&mut self, now: Instant, sent: Instant, bytes: u64, pn: u64) {
         let sent = self.time(sent);
-        // An ACK comes after its packet, whatever the clocks say.
+        // An ACK comes after its packet, whatever the clocks show.
         self.acked = self.acked.max(sent);
         let now = self.acked_at(now);
         self.ack.bytes = self.ack.bytes.saturating_add(bytes);
@@ -391,11 +390,11 @@ impl<C: Controller> Adapter<C> {
     }
 
     pub(super) fn on_packet_lost(&mut self, lost_bytes: u16, pn: u64, now: Instant) {
-        // Found by a timer, and not by the ACK.
+        // A timer found the loss, and not the ACK.
         if self.ended.is_some_and(|ack| ack.instant != now) {
             self.settle();
         }
-        // Not one of this path's, or not one that asked to be acknowledged: not the controller's.
+        // The packet is of another path, or did not ask for an ACK. The controller does not know it.
         let Some(packet) = self.packets.take_lost(pn, lost_bytes.into()) else {
             return;
         };
@@ -430,8 +429,8 @@ impl<C: Controller> Adapter<C> {
             self.episode
                 .begin(Cause::Loss, Start::Recovery, self.counts.last_sequence);
             self.counts.timeouts += 1;
-            // The least window, whatever is in flight (RFC 9002, "Persistent Congestion"); Linux's rule is for a timeout, after
-            // which nothing has been acknowledged.
+            // The minimum window applies, whatever is in flight (RFC 9002, "Persistent Congestion"). Linux's rule is
+            // for a timeout, after which nothing has been acknowledged.
             self.controller.on_timeout(now, Bytes::ZERO);
         } else if let Some(start) = newest.and_then(|newest| self.episode.lost(newest)) {
             self.enter_recovery(now, Cause::Loss, start);
@@ -455,7 +454,7 @@ impl<C: Controller> Adapter<C> {
 
     pub(super) fn window(&mut self) -> u64 {
         self.settle();
-        // noq sends only if a whole datagram fits, so a smaller window would never open again.
+        // noq sends only if a whole datagram fits, so a smaller window would stay closed.
         let window = self.controller.cwnd().get().max(self.mtu.into());
         // noq sends a probe of the path MTU regardless of the window, and counts it as in flight. A probe may be larger
         // than the window. Without additional room, it would block the packets whose ACKs could show that it is lost.
@@ -472,8 +471,8 @@ impl<C: Controller> Adapter<C> {
         metrics
     }
 
-    /// For a new path that looks like a new name of the old one (NAT rebinding): what has been learnt goes along, what is
-    /// in flight does not, since noq reports none of it to the new path's controller.
+    /// For a path that seems to be the old one with a new address (NAT rebinding). The model is kept. The packets in
+    /// flight are not, since noq reports none of them to the new path's controller.
     pub(super) fn for_new_path(&mut self) -> Adapter<C>
     where
         C: Clone,
@@ -494,7 +493,7 @@ impl<C: Controller> Adapter<C> {
 }
 
 impl<C: Controller> Drop for Adapter<C> {
-    /// The last ACK of a connection is an observer's to see, too.
+    /// An observer gets the last ACK of a connection, too.
     fn drop(&mut self) {
         self.settle();
     }

@@ -1,9 +1,8 @@
 //! noq's trait over an [`Adapter`].
 //!
-//! noq tells of an ACK first and of the losses that it shows after; our controllers want it the other way round. So the
-//! adapter holds an ACK back until a hook says that noq is through with it, and the first of those may be a question,
-//! which has no right to change anything: hence the lock. It is never waited for, since a connection does one thing at a
-//! time.
+//! noq reports an ACK before its losses, and our controllers need the losses first. So the adapter holds an ACK back
+//! until another hook shows that noq has processed the ACK. That hook may be a query, which has only a shared
+//! reference: hence the lock. It is never contended, since a connection does one thing at a time.
 
 use std::any::Any;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -17,11 +16,11 @@ use super::adapter::Adapter;
 use crate::driver::{Flow, UNPACED};
 use crate::lock::lock;
 
-/// An adapter as noq knows it.
+/// An adapter with noq's trait.
 #[derive(Debug)]
 pub(super) struct Hooks<C: Controller> {
     adapter: Mutex<Adapter<C>>,
-    /// Where our driver paces the connection: its end of the line.
+    /// The link to our driver, if it paces the connection.
     flow: Option<Arc<Flow>>,
 }
 
@@ -33,17 +32,17 @@ impl<C: Controller> Hooks<C> {
         }
     }
 
-    /// Whether our driver has shut the window, to get a probe of the path MTU.
+    /// True if our driver has shut the window to get a probe of the path MTU.
     fn is_shut(&self) -> bool {
         self.flow.as_ref().is_some_and(|flow| flow.is_shut())
     }
 
-    /// The adapter, for a question.
+    /// Returns the adapter for a query.
     fn ask(&self) -> MutexGuard<'_, Adapter<C>> {
         lock(&self.adapter)
     }
 
-    /// The adapter, for an event: without locking. It first hears of an application limit that has begun since the last one.
+    /// Returns the adapter for an event, without locking. It first learns of an application limit since the last event.
     fn tell(&mut self) -> &mut Adapter<C> {
         let adapter = self
             .adapter
@@ -95,7 +94,7 @@ where
         app_limited: bool,
         _largest_packet_num_acked: Option<u64>,
     ) {
-        // For noq, an application limit also begins when only a probe was left to send.
+        // For noq, an application limit also begins when only a probe is left to send.
         let app_limited = self.flow.as_ref().map_or(app_limited, |flow| flow.is_dry());
         self.tell().on_end_acks(now, in_flight, app_limited);
     }

@@ -1,9 +1,9 @@
 //! Our controllers inside noq.
 //!
-//! noq drives congestion control through hooks of its own; an adapter turns them into the events of
+//! noq drives congestion control through its own hooks. An adapter turns them into the events of
 //! [`congestion::Controller`], and gives noq's pacer the controller's pacing rate and send quantum.
 //!
-//! # What the hooks carry, what they do not, and the way round
+//! # What the hooks lack, and what the adapter does
 //!
 //! - **Packets have no identity.** Numbers repeat in the Initial, Handshake and Data spaces and the hooks do not name
 //!   the space; a loss has no time of departure. The adapter keeps its own table of packets in flight and finds a
@@ -15,9 +15,9 @@
 //! - **Probes of the path MTU leave regardless of the window**, and count as in flight. A probe may be larger than the
 //!   window. While a probe of more than two packets is in flight, the adapter adds its size to the window that noq
 //!   gets, and subtracts its size from the data in flight that the controller gets.
-//! - **Losses and marks follow the ACK that shows them.** The adapter holds the ACK back until the next hook that is about
-//!   something else: a question for the window, a departure, another ACK. By then all that the ACK showed is known, and the
-//!   controller hears of the losses first, as our trait demands.
+//! - **Losses and marks follow the ACK that shows them.** The adapter holds the ACK back until the next hook with
+//!   another subject: a query of the window, a departure, another ACK. Then all losses of the ACK are known, and the
+//!   controller gets them first, as our trait demands.
 //! - **The RTT** that `on_ack` brings is the smoothed one from before that ACK. The sample is taken from the newest
 //!   acknowledged packet's time of departure instead.
 //! - **Recovery is not reported**, only congestion events. The adapter keeps RFC 9002's rule: a recovery starts when a
@@ -34,15 +34,17 @@
 //! - **A spurious loss comes without a time and without its packets.** It is passed on at once with the time of the last
 //!   hook. noq calls a recovery spurious once every packet that it still remembers as lost has arrived; it forgets
 //!   lost packets after two probe timeouts, so where reordering and true loss mix, it may take back too much.
-//! - **Application limits are known at ACKs only**, except to our own driver, which marks them when they begin: whether the last attempt to send found nothing to send, neither the
-//!   window nor pacing being in the way. The mark is set there. A pause that starts and ends between two ACKs is not
-//!   seen: the packets sent right after it are not marked. A sender that was interrupted by its own scheduler (noq sends
-//!   at most 20 datagrams at a go) is not taken for a limited one.
-//! - **The pacer's burst is noq's own**, except under our own driver, which paces by departure times: two milliseconds of the pacing rate, 10 to 256 packets, ten milliseconds at
-//!   most. The send quantum bounds what one call hands to the kernel as one batch, not what several calls in a row
-//!   do. Credit beyond the burst is lost. tokio's timers are a millisecond coarse, which costs nothing up to about
-//!   3 Gbit/s (256 packets a millisecond; above, the ACKs that wake the sender in between have to do the rest); a process
-//!   that gets no processor for longer than the burst lasts falls behind its pacing rate and does not catch up.
+//! - **Application limits are known at ACKs only**, except to our own driver, which marks them when they begin. A flow
+//!   is limited if the last attempt to send found no data, and neither the window nor pacing held anything back. The
+//!   mark is set at the ACK. A pause that starts and ends between two ACKs is not detected: the packets right after it
+//!   are not marked. A sender that its own scheduler interrupts (noq sends at most 20 datagrams at a time) does not
+//!   count as limited.
+//! - **The pacer's burst is noq's own**, except under our own driver, which paces by departure times: two milliseconds
+//!   of the pacing rate, 10 to 256 packets, ten milliseconds at most. The send quantum bounds what one call gives to
+//!   the kernel as one batch, not what several calls in a row do. Credit beyond the burst is lost. tokio's timers have
+//!   a resolution of a millisecond, which costs nothing up to about 3 Gbit/s (256 packets per millisecond; at higher
+//!   rates, ACKs must wake the sender in between). A process that gets no processor for longer than the burst lasts
+//!   falls behind its pacing rate and does not catch up.
 //! - **Probe timeouts (PTO) have no hook.** Neither RFC 9002 nor our trait lets a controller react to one.
 
 mod adapter;
@@ -62,14 +64,14 @@ use crate::observer::Observer;
 use adapter::{Adapter, INITIAL_WINDOW_PACKETS};
 use hooks::Hooks;
 
-/// What makes the controllers of an endpoint's connections.
+/// Makes the controllers of an endpoint's connections.
 pub trait Controllers: ControllerFactory + Send + Sync {
-    /// Whether they answer marks ([`Controller::responds_to_ecn`]). If not, an endpoint must not send its packets as
-    /// capable of ECN.
+    /// True if they respond to marks ([`Controller::responds_to_ecn`]). If not, an endpoint must not send ECN-capable
+    /// packets.
     fn responds_to_ecn(&self) -> bool;
 
-    /// What makes the controller of one connection that our own driver paces, by what the controller tells `flow`. Not for
-    /// you to call or to write: without it, noq paces the connection.
+    /// Makes the controller of one connection that our own driver paces, linked to the driver by `flow`. Not for users
+    /// to call or to implement: without it, noq paces the connection.
     #[doc(hidden)]
     fn driven(self: Arc<Self>, flow: Arc<Flow>) -> Option<Arc<dyn Controllers>> {
         let _ = flow;
@@ -77,14 +79,14 @@ pub trait Controllers: ControllerFactory + Send + Sync {
     }
 }
 
-/// noq's own CUBIC, for endpoints that send little more than ACKs.
+/// noq's own CUBIC, for endpoints that send little but ACKs.
 impl Controllers for CubicConfig {
     fn responds_to_ecn(&self) -> bool {
         true
     }
 }
 
-/// What makes noq's connections use controllers of the given kind; see [`factory_with`].
+/// Makes a factory of controllers of the given kind for noq's connections; see [`factory_with`].
 ///
 /// ```no_run
 /// # use std::sync::Arc;
@@ -112,10 +114,10 @@ pub fn factory(
     )
 }
 
-/// What makes noq's connections use the controllers that `make` makes.
+/// Makes a factory for noq's connections of the controllers that `make` makes.
 ///
 /// Each connection's controller is seeded with `seed` plus the number of connections before it, and reports to
-/// `observer`. One more is made to be asked whether they [answer marks](Controller::responds_to_ecn).
+/// `observer`. One more is made to ask it whether they [respond to marks](Controller::responds_to_ecn).
 pub fn factory_with<C>(
     make: impl Fn(Connection) -> C + Send + Sync + 'static,
     seed: u64,
@@ -143,11 +145,11 @@ where
     })
 }
 
-/// The datagram size with which every connection starts (RFC 9000, "Datagram Size").
+/// The initial datagram size of every connection (RFC 9000, "Datagram Size").
 const INITIAL_MTU: u64 = 1200;
 
-/// Makes a controller with this seed, for a connection that begins at this time with datagrams of this size; with the link to
-/// our driver, where that paces.
+/// Makes a controller with this seed, for a connection that begins at this time with datagrams of this size, and with
+/// the link to our driver if it paces the connection.
 type Build = dyn Fn(u64, Instant, u16, Option<Arc<Flow>>) -> Box<dyn noq_proto::congestion::Controller>
     + Send
     + Sync;
@@ -155,7 +157,7 @@ type Build = dyn Fn(u64, Instant, u16, Option<Arc<Flow>>) -> Box<dyn noq_proto::
 struct Factory {
     build: Box<Build>,
     responds_to_ecn: bool,
-    /// Of the next controller.
+    /// The seed of the next controller.
     seed: AtomicU64,
 }
 
@@ -194,7 +196,7 @@ impl ControllerFactory for Factory {
     }
 }
 
-/// What makes the controller of one connection that our driver paces.
+/// Makes the controller of one connection that our driver paces.
 struct Driven {
     factory: Arc<Factory>,
     flow: Arc<Flow>,

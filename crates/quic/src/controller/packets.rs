@@ -1,18 +1,18 @@
-//! The packets in flight, with what the sampler knew when each of them left.
+//! The packets in flight, with the sampler's state at their departure.
 
 use std::collections::VecDeque;
 
 use congestion::{PacketState, Time};
 
-/// The packets that have been neither acknowledged nor lost.
+/// The packets that are neither acknowledged nor lost.
 ///
-/// QUIC numbers the packets of its Initial, Handshake and Data spaces independently, and noq's hooks do not say which
-/// space a number is of. So the table is a few lanes, each in ascending order of packet number: a packet goes to the
-/// lane whose last number is the closest below its own. Three ascending sequences, however interleaved, need at most
-/// three lanes that way, and which lane a packet is in means nothing: it is found again by its number together with its
-/// time of departure and size. Two packets that agree in all of that are interchangeable.
+/// QUIC numbers the packets of its Initial, Handshake and Data spaces independently, and noq's hooks do not name a
+/// number's space. So the table is a few lanes, each in ascending order of packet number: a packet goes to the lane
+/// whose last number is the closest below its own. Three ascending sequences, in any interleaving, need at most three
+/// lanes. The lane of a packet means nothing: a packet is found by its number, time of departure and size. Two packets
+/// that agree in all of these are interchangeable.
 ///
-/// Storage grows to the largest flight seen and is then reused.
+/// Storage grows to the largest flight and is then reused.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Packets {
     lanes: Vec<VecDeque<Packet>>,
@@ -27,7 +27,7 @@ struct Packet {
 }
 
 impl Packets {
-    /// A packet has left.
+    /// Adds a packet that has left.
     pub(super) fn insert(&mut self, number: u64, state: PacketState) {
         self.bytes = self.bytes.saturating_add(state.bytes.get());
         let packet = Packet {
@@ -46,7 +46,7 @@ impl Packets {
         }
     }
 
-    /// Takes out the acknowledged packet with this number, time of departure and size.
+    /// Takes the acknowledged packet with this number, time of departure and size.
     pub(super) fn take_acked(
         &mut self,
         number: u64,
@@ -58,12 +58,12 @@ impl Packets {
         })
     }
 
-    /// Takes out the lost packet with this number and size: the oldest, if spaces share the number.
+    /// Takes the lost packet with this number and size: the oldest, if spaces share the number.
     pub(super) fn take_lost(&mut self, number: u64, bytes: u64) -> Option<PacketState> {
         self.take(number, |state| state.bytes.get() == bytes)
     }
 
-    /// Whether a packet with this number and size is in flight.
+    /// True if a packet with this number and size is in flight.
     pub(super) fn has(&self, number: u64, bytes: u64) -> bool {
         self.lanes.iter().any(|lane| {
             let place = position(lane, number);
@@ -72,9 +72,9 @@ impl Packets {
         })
     }
 
-    /// Forgets the oldest packets until no more than `in_flight` bytes are left. Packets leave noq's own table without
-    /// a word when their space is discarded and when a probe for a larger MTU is lost; by the next ACK, they are older
-    /// than whatever else is in flight in their space.
+    /// Removes the oldest packets until no more than `in_flight` bytes are left. noq drops packets without a hook when
+    /// it discards their space, and when a probe for a larger MTU is lost. By the next ACK, they are older than the
+    /// others in flight of their space.
     pub(super) fn prune(&mut self, in_flight: u64) {
         while self.bytes > in_flight {
             let oldest = (0..self.lanes.len())
@@ -112,8 +112,8 @@ impl Packets {
     }
 }
 
-/// Where in `lane` the packet `number` is. Numbers are nearly consecutive, so it usually is as far from the front as
-/// the numbers say.
+/// Returns the index of the packet `number` in `lane`. Numbers are nearly consecutive, so it usually is the distance
+/// from the first number.
 fn position(lane: &VecDeque<Packet>, number: u64) -> Option<usize> {
     let distance = number.checked_sub(lane.front()?.number)?;
     let guess = usize::try_from(distance).ok()?;
@@ -186,7 +186,7 @@ mod tests {
 
     proptest! {
         /// Whatever three spaces send, and in whatever order it is settled, each packet is found once and is the right
-        /// one; three lanes are enough, and nothing is kept.
+        /// one. Three lanes are enough, and all are empty at the end.
         #[test]
         fn every_packet_is_found_once(steps in proptest::collection::vec(step(), 0..300)) {
             let mut packets = Packets::default();

@@ -61,12 +61,12 @@ impl<K: Copy + Ord + Hash> Agenda<K> {
         self.set(key, at);
     }
 
-    /// When the first key is due.
+    /// The time at which the first key is due.
     pub(super) fn next(&self) -> Option<Instant> {
         self.order.first().map(|(at, _)| *at)
     }
 
-    /// Whether the first key has been due for this long.
+    /// True if the first key has been due for this long.
     pub(super) fn is_late(&self, by: Duration, now: Instant) -> bool {
         self.next().is_some_and(|at| at + by <= now)
     }
@@ -144,7 +144,7 @@ mod tests {
         let mut agenda = Agenda::new();
         agenda.queue('a', Some(us(0)), us(10));
         agenda.queue('b', Some(us(0)), us(20));
-        // An ACK for each of them.
+        // Each burst gets an ACK.
         agenda.queue('b', Some(us(5)), us(30));
         agenda.queue('a', Some(us(5)), us(40));
         assert_eq!(agenda.next(), Some(us(10)));

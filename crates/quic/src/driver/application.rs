@@ -15,16 +15,15 @@ pub(crate) trait Application: Send {
     fn on_event(&mut self, event: Event, connection: &mut Connection, now: Instant);
 
     /// Called when all written data is sent and the window allows more. Writes the next piece, which should be small so
-    /// that others do not wait long. Returns whether there was one. It may be called while the last piece is not sent
-    /// yet.
+    /// that others do not wait long. Returns true if there was one. It may be called before the last piece is sent.
     fn refill(&mut self, _connection: &mut Connection) -> bool {
         false
     }
 
-    /// Called when the peer knows of the connection's end, or cannot be told any more.
+    /// Called when the peer knows of the connection's end, or cannot learn it any more.
     fn on_draining(&mut self) {}
 
-    /// When the application has to be called, at the latest.
+    /// The latest time at which the application must be called.
     fn deadline(&self) -> Option<Instant> {
         None
     }
@@ -33,7 +32,7 @@ pub(crate) trait Application: Send {
     fn on_deadline(&mut self, _connection: &mut Connection, _now: Instant) {}
 }
 
-/// Decides who may connect.
+/// Decides which clients may connect.
 pub(crate) trait Door: Send {
     /// Decides on a new client, given the present connections. Returns nothing if it
     /// [decides later](super::Desk::decide).

@@ -2,16 +2,16 @@
 
 use std::time::{Duration, Instant, SystemTime};
 
-/// The two clocks should be read within this time. To read one clock takes much less than a microsecond.
-const APART: Duration = Duration::from_micros(5);
+/// The maximum time between the reads of the two clocks. To read one clock takes much less than a microsecond.
+const MAX_READ_GAP: Duration = Duration::from_micros(5);
 
-/// How often the clocks are read to meet [`APART`]. If the thread loses the processor each time, the last result is
-/// used.
-const TRIES: usize = 4;
+/// The maximum number of attempts to meet [`MAX_READ_GAP`]. If the thread loses the processor each time, the last
+/// result is used.
+const MAX_READS: usize = 4;
 
-/// If the difference between the clocks has changed by more than this, they were not read together, or the time of day
+/// A larger change of the difference between the clocks shows that they were not read together, or that the time of day
 /// was set. A correction of the clock's frequency affects both clocks alike (`adjtimex(2)`).
-const STEP: Duration = Duration::from_micros(50);
+const MAX_CLOCK_CHANGE: Duration = Duration::from_micros(50);
 
 /// The present on both clocks: the clock of the kernel's time stamps (the time of day), and ours.
 #[derive(Debug, Clone, Copy)]
@@ -25,8 +25,8 @@ impl Present {
     /// seem later than they were. They never seem earlier, which would make RTTs shorter than the path's.
     pub(super) fn look() -> Present {
         let mut present = Present::once();
-        for _ in 1..TRIES {
-            if present.1 <= APART {
+        for _ in 1..MAX_READS {
+            if present.1 <= MAX_READ_GAP {
                 break;
             }
             present = Present::once();
@@ -34,7 +34,7 @@ impl Present {
         present.0
     }
 
-    /// Reads both clocks. Also returns how long this took.
+    /// Reads both clocks. Also returns the time that this took.
     fn once() -> (Present, Duration) {
         let before = Instant::now();
         let day = SystemTime::now();
@@ -42,16 +42,16 @@ impl Present {
         (Present { day, now }, now - before)
     }
 
-    /// Whether the time of day was set since `before`.
+    /// True if the time of day was set since `before`.
     fn is_set_since(&self, before: &Present) -> bool {
         let passed = self.now.saturating_duration_since(before.now);
         let went = self.day.duration_since(before.day);
-        !went.is_ok_and(|went| went.abs_diff(passed) <= STEP)
+        !went.is_ok_and(|went| went.abs_diff(passed) <= MAX_CLOCK_CHANGE)
     }
 
-    /// When a datagram arrived that the kernel stamped with the time of day `stamp` (since 1970). The datagram was not
-    /// there at `empty`, and is there at the present. Without a valid stamp, or if the time of day was set meanwhile,
-    /// the arrival is the present.
+    /// Returns the arrival of a datagram that the kernel stamped with the time of day `stamp` (since 1970). The
+    /// datagram was not there at `empty`, and is there at the present. Without a valid stamp, or if the time of day was
+    /// set meanwhile, the arrival is the present.
     pub(super) fn arrival(&self, stamp: Option<Duration>, empty: &Present) -> Instant {
         let stamp = stamp.filter(|_| !self.is_set_since(empty));
         let age = stamp.and_then(|stamp| {
@@ -95,7 +95,7 @@ mod tests {
         assert_eq!(arrival(None), present.now);
     }
 
-    /// The step may have any size: no stamp from before it changes an RTT.
+    /// The step may have any size. No stamp from before it changes an RTT.
     #[test]
     fn a_step_of_the_time_of_day_is_seen() {
         let (empty, present, since) = clocks();

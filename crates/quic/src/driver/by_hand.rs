@@ -1,4 +1,4 @@
-//! Hosts whose datagrams are moved by the test, with a clock of their own.
+//! Hosts with their own clock, whose datagrams the test moves.
 
 use std::cell::Cell;
 use std::collections::{HashMap, VecDeque};
@@ -59,9 +59,9 @@ pub(super) struct Held {
     sent: Vec<(usize, Vec<u8>)>,
     /// The number of bytes that were sent to each address.
     bytes: HashMap<SocketAddr, usize>,
-    /// How many sends still fail for lack of room.
+    /// The number of sends that still fail for lack of room.
     full: usize,
-    /// Whether what is sent vanishes.
+    /// True if sent datagrams vanish.
     pub(super) is_cut: bool,
     /// The time that it takes to send a burst.
     pub(super) cost: Duration,
@@ -145,7 +145,7 @@ pub(super) struct Hand {
 }
 
 impl Hand {
-    /// Starts a driver. Also returns what takes its turns, and its wire.
+    /// Starts a driver. Also returns its worker, and its wire.
     pub(super) fn start() -> (Arc<Driver>, Worker, Wire) {
         let hand = Arc::new(Hand::default());
         let driver = Driver::start_on(hand.clone()).unwrap();
@@ -238,12 +238,12 @@ impl End {
         }
     }
 
-    /// When its next timer expires.
+    /// The expiry of its next timer.
     pub(super) fn timer(&self) -> Option<Instant> {
         self.host.sessions.values().filter_map(Session::timer).min()
     }
 
-    /// Processes what has arrived, and does what is due. Returns what it sends.
+    /// Processes the datagrams that have arrived, and does what is due. Returns the datagrams that it sends.
     pub(super) fn turn(&mut self) -> Vec<Vec<u8>> {
         self.host.receive(|_| {});
         let handles: Vec<_> = self.host.sessions.keys().copied().collect();
@@ -375,7 +375,7 @@ fn flows_do_not_wait_for_strangers() {
     assert!(!server.host.has_rest());
 }
 
-/// Whoever forges the address of a client does not make the client's datagrams wait.
+/// A forged address of a client does not delay the client's datagrams.
 #[test]
 fn a_flow_does_not_wait_for_those_who_forge_its_address() {
     let (mut client, mut server, _) = pair(0);
@@ -399,8 +399,8 @@ impl Door for Giver {
     }
 }
 
-/// Somebody on the path passes a client's datagrams on with another source. The client is not heard again. noq sends a
-/// whole datagram if three times what was received is not exhausted, however little is left.
+/// An attacker on the path forwards a client's datagrams from another address. The client sends nothing more. noq sends
+/// a whole datagram if the limit of three times the received bytes is not exhausted, however little is left.
 #[test]
 fn a_forged_migration_gets_one_datagram_more_than_three_times_what_was_sent() {
     let identity = Identity::generate().unwrap();
@@ -539,7 +539,7 @@ fn what_the_kernel_has_no_room_for_is_kept_and_sent() {
         sent += client.turn().len();
         client.wire.give(server.address, server.turn());
     }
-    // The next try comes after a while, and not repeatedly.
+    // The next attempt comes after a while.
     assert!(client.host.next(clock()).unwrap() > clock());
     assert!(client.host.resend(clock()).is_empty());
     assert_eq!(client.wire.held().full, 1);

@@ -1,7 +1,7 @@
-//! How much of a thread's time a connection gets.
+//! A connection's share of a thread's time.
 
 /// The bytes that a connection may send in its turn.
-const QUANTUM: i64 = 16 << 10;
+const QUANTUM_BYTES: i64 = 16 << 10;
 
 /// A connection's account in a deficit round robin, as in Linux's fq (`fq_dequeue`). Connections that are behind their
 /// time get equal bytes, not equal numbers of bursts. A burst may exceed the account, and the connection then waits for
@@ -11,31 +11,31 @@ pub(super) struct Credit(i64);
 
 impl Credit {
     pub(super) fn new() -> Credit {
-        Credit(QUANTUM)
+        Credit(QUANTUM_BYTES)
     }
 
-    /// Whether the connection has its turn. If not, it is the turn of the others that are due, if there are any.
+    /// True if the connection has its turn. If not, it is the turn of the others that are due, if there are any.
     pub(super) fn begin(&mut self, is_other_due: bool) -> bool {
         if self.0 > 0 {
             return true;
         }
-        self.0 += QUANTUM;
+        self.0 += QUANTUM_BYTES;
         if !is_other_due {
             self.0 = self.0.max(1);
         }
         !is_other_due
     }
 
-    /// Notes that the connection has sent this much.
+    /// Records that the connection has sent this much.
     pub(super) fn spend(&mut self, bytes: usize) {
         self.0 -= i64::try_from(bytes).unwrap_or(i64::MAX);
     }
 
-    /// Whether the turn of the connection, which has more to send, goes on. If not, it is the turn of the others.
+    /// True if the connection, which has more to send, keeps its turn. If not, it is the turn of the others.
     pub(super) fn goes_on(&mut self) -> bool {
         let is_left = self.0 > 0;
         if !is_left {
-            self.0 += QUANTUM;
+            self.0 += QUANTUM_BYTES;
         }
         is_left
     }
@@ -84,7 +84,7 @@ mod tests {
             assert!(credit.begin(false));
             credit.spend(64_000);
         }
-        // It owes no more than its last burst.
+        // It is behind by no more than its last burst.
         let rounds = (0..).take_while(|_| !credit.begin(true)).count();
         assert_eq!(rounds, 4);
     }

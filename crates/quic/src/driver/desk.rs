@@ -16,11 +16,11 @@ use super::session::Session;
 pub(super) enum Command {
     /// Drive this socket.
     Add(HostId, Box<Host>),
-    /// Drive this connection, over its socket.
+    /// Drive this connection over its socket.
     Join(Box<Session>),
     /// Close a connection.
     End(Line, VarInt),
-    /// The decision on a client who waited.
+    /// Pass on the decision on a client that waited.
     Decide(HostId, Box<(Incoming, Verdict)>),
     /// Allow no new connections on this socket.
     Shut(HostId),
@@ -54,14 +54,14 @@ impl Desk {
     }
 
     pub(super) fn ask(&self, command: Command) {
-        // This fails only if the thread is gone. Those who wait for its connections find out themselves.
+        // This fails only if the thread is gone. The users of its connections detect this themselves.
         let _ = self.commands.send(command);
         if let Some(bell) = self.bell.get() {
             bell();
         }
     }
 
-    /// Gives the decision on a client whom a [`Door`](super::Door) kept waiting.
+    /// Passes on the decision on a client that a [`Door`](super::Door) kept waiting.
     pub(crate) fn decide(&self, host: HostId, incoming: Incoming, verdict: Verdict) {
         self.ask(Command::Decide(host, Box::new((incoming, verdict))));
     }

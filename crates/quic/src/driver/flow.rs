@@ -7,29 +7,28 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use super::pace::Lateness;
 use crate::lock::lock;
 
-/// The link between a controller inside noq and the driver that paces the controller's connection. Both use it on the
-/// driver's thread only, one at a time. It uses atomics because noq owns the controller and the driver owns the other
-/// end.
+/// The link between a controller inside noq and the driver that paces the connection. Both use it on the driver's
+/// thread only, one at a time. It uses atomics because noq owns the controller and the driver owns the other end.
 #[derive(Debug, Default)]
 pub struct Flow {
-    /// The pacing rate in bytes per second. Zero until the controller was asked for it.
+    /// The pacing rate in bytes per second. Zero until the controller sets it.
     rate: AtomicU64,
-    /// Whether the congestion window has held back a packet.
+    /// True if the congestion window has held back a packet.
     is_blocked: AtomicBool,
-    /// Whether noq may send nothing that the window could hold back.
+    /// True if noq may send nothing that the window could hold back.
     is_shut: AtomicBool,
-    /// Whether the application ran out of data, and the controller does not know yet.
+    /// True if the application ran out of data, and the controller does not know this yet.
     ran_dry: AtomicBool,
-    /// Whether the application has no data.
+    /// True if the application has no data.
     is_dry: AtomicBool,
-    /// Bytes that left under congestion control, and that pacing does not know yet.
+    /// Bytes that left under congestion control, and that pacing has not counted yet.
     sent: AtomicU64,
     lateness: Mutex<Lateness>,
-    /// Why the last datagrams did not leave this machine; nothing if they did.
+    /// The error of the last datagrams; `None` if they left this machine.
     error: Mutex<Option<io::Error>>,
 }
 
-/// The rate that noq's own pacer gets, which lets everything pass.
+/// The rate for noq's own pacer, which holds back nothing.
 pub(crate) const UNPACED: u64 = 1 << 50;
 
 impl Flow {
@@ -38,17 +37,17 @@ impl Flow {
         self.rate.store(bytes_per_second, Ordering::Relaxed);
     }
 
-    /// The pacing rate; nothing until the controller has set it.
+    /// The pacing rate; `None` until the controller has set it.
     pub(super) fn rate(&self) -> Option<u64> {
         Some(self.rate.load(Ordering::Relaxed)).filter(|rate| *rate > 0)
     }
 
-    /// Notes that the congestion window holds back a packet.
+    /// Records that the congestion window holds back a packet.
     pub(crate) fn block(&self) {
         self.is_blocked.store(true, Ordering::Relaxed);
     }
 
-    /// Whether the congestion window has held back a packet since the last call.
+    /// True if the congestion window has held back a packet since the last call.
     pub(super) fn take_blocked(&self) -> bool {
         self.is_blocked.swap(false, Ordering::Relaxed)
     }
@@ -58,12 +57,12 @@ impl Flow {
         self.is_shut.store(is_shut, Ordering::Relaxed);
     }
 
-    /// Whether the congestion window is shut, whatever its size.
+    /// True if the congestion window is shut, whatever its size.
     pub(crate) fn is_shut(&self) -> bool {
         self.is_shut.load(Ordering::Relaxed)
     }
 
-    /// Notes that the application has run out of data.
+    /// Records that the application has run out of data.
     pub(super) fn run_dry(&self) {
         self.ran_dry.store(true, Ordering::Relaxed);
         self.set_dry(true);
@@ -74,29 +73,29 @@ impl Flow {
         self.is_dry.store(is_dry, Ordering::Relaxed);
     }
 
-    /// Whether the application had no data when noq last could send.
+    /// True if the application had no data when noq last could send.
     pub(crate) fn is_dry(&self) -> bool {
         self.is_dry.load(Ordering::Relaxed)
     }
 
-    /// Notes that a packet leaves that counts for congestion control.
+    /// Records a departure that counts for congestion control.
     pub(crate) fn send(&self, bytes: u16) {
-        // Nobody else changes it meanwhile.
+        // No other thread changes it meanwhile.
         let sent = self.sent.load(Ordering::Relaxed) + u64::from(bytes);
         self.sent.store(sent, Ordering::Relaxed);
     }
 
-    /// The bytes of such packets since the last call.
+    /// Takes the bytes of such packets since the last call.
     pub(super) fn take_sent(&self) -> u64 {
         self.sent.swap(0, Ordering::Relaxed)
     }
 
-    /// Sets how late the connection's datagrams have left.
+    /// Sets the lateness of the connection's datagrams.
     pub(super) fn set_lateness(&self, lateness: Lateness) {
         *lock(&self.lateness) = lateness;
     }
 
-    /// How late the connection's datagrams have left so far.
+    /// The lateness of the connection's datagrams so far.
     pub(crate) fn lateness(&self) -> Lateness {
         *lock(&self.lateness)
     }
@@ -111,9 +110,9 @@ impl Flow {
         lock(&self.error).take()
     }
 
-    /// Whether the application has run out of data since the last call.
+    /// True if the application has run out of data since the last call.
     pub(crate) fn take_dry(&self) -> bool {
-        // This is called for every packet, and is seldom true.
+        // This is called for every packet, and is rarely true.
         self.ran_dry.load(Ordering::Relaxed) && self.ran_dry.swap(false, Ordering::Relaxed)
     }
 }

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::thread::{self, JoinHandle};
 use std::time::Instant;
 
-use super::bell::{Bell, Ear};
+use super::bell::{Bell, BellReceiver};
 use super::mtu;
 use super::port::Port;
 use super::socket::Socket;
@@ -67,9 +67,9 @@ impl Ground for System {
     }
 
     fn drive(&self, worker: Worker) -> io::Result<(Bell, Option<JoinHandle<()>>)> {
-        let (ear, bell) = Ear::new()?;
+        let (receiver, bell) = BellReceiver::new()?;
         let thread = thread::Builder::new().name("quic".to_owned());
-        let thread = thread.spawn(move || worker.run(&ear))?;
+        let thread = thread.spawn(move || worker.run(&receiver))?;
         Ok((bell, Some(thread)))
     }
 }

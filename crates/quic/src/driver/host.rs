@@ -14,21 +14,21 @@ use super::queue::{Queue, is_long};
 use super::session::Session;
 use crate::lock::lock;
 
-/// How long one socket is read before other work has its turn. Reading stops earlier if the socket is empty. An ACK
-/// that has arrived should be processed before the next burst leaves.
-const READING: Duration = Duration::from_micros(200);
+/// The maximum time for which one socket is read before other work has its turn. Reading stops earlier if the socket is
+/// empty. An ACK that has arrived should be processed before the next burst leaves.
+const MAX_READ_TIME: Duration = Duration::from_micros(200);
 
-/// How long handshakes are processed after that. A single datagram may take as long.
-const GREETING: Duration = Duration::from_micros(100);
+/// The maximum time for which handshakes are processed after that. A single datagram may take as long.
+const MAX_HANDSHAKE_TIME: Duration = Duration::from_micros(100);
 
-/// How many datagrams of connections are processed between two looks at the clock.
-const LOOK: usize = 16;
+/// The number of connections' datagrams between two reads of the clock.
+const DATAGRAMS_PER_CLOCK_READ: usize = 16;
 
-/// When to try again if the kernel has no buffers, and does not report when it has some.
-const MOMENT: Duration = Duration::from_millis(1);
+/// The delay of the next attempt if the kernel has no buffers, and does not report when it has some.
+const RETRY_DELAY: Duration = Duration::from_millis(1);
 
 /// The minimum size of a client's first datagram (RFC 9000, "Initial Datagram Size").
-const FIRST: usize = 1200;
+const MIN_INITIAL_BYTES: usize = 1200;
 
 /// An endpoint. The driver's thread uses it, and for a moment a thread that opens a connection. A thread that holds its
 /// lock must not lock a connection.
@@ -41,9 +41,9 @@ pub(super) struct Host {
     pub(super) port: Box<dyn Port>,
     endpoint: Shared,
     pub(super) sessions: HashMap<ConnectionHandle, Session>,
-    /// Who may connect; nobody if there is no door.
+    /// Decides on clients; `None` if none may connect.
     door: Option<Box<dyn Door>>,
-    /// Whether there may be new connections.
+    /// True if there may be new connections.
     is_open: bool,
     unproven: usize,
     queue: Queue,
@@ -59,9 +59,9 @@ struct Unsent {
     handle: ConnectionHandle,
     transmit: Transmit,
     contents: Vec<u8>,
-    /// When the kernel could have taken it.
+    /// The time at which the kernel could have taken it.
     since: Instant,
-    /// When to try again; nothing if it waits until the socket is writable.
+    /// The time of the next attempt; `None` if it waits until the socket is writable.
     again: Option<Instant>,
 }
 
@@ -111,42 +111,42 @@ impl Host {
         self.is_open = false;
     }
 
-    /// Whether there are no connections, and no new ones are allowed.
+    /// True if there are no connections, and no new ones are allowed.
     pub(super) fn is_done(&self) -> bool {
         !self.is_open && self.sessions.is_empty()
     }
 
-    /// Whether something waits until the socket is writable.
+    /// True if something waits until the socket is writable.
     pub(super) fn is_full(&self) -> bool {
         self.unsent
             .as_ref()
             .is_some_and(|unsent| unsent.again.is_none())
     }
 
-    /// Notes that the socket is writable.
+    /// Records that the socket is writable.
     pub(super) fn has_room(&mut self, now: Instant) {
         if let Some(unsent) = &mut self.unsent {
             unsent.again = Some(now);
         }
     }
 
-    /// When it has something to do, at the latest.
+    /// The latest time at which it has something to do.
     pub(super) fn next(&self, now: Instant) -> Option<Instant> {
         let rest = (!self.queue.is_empty()).then_some(now);
         let again = self.unsent.as_ref().and_then(|unsent| unsent.again);
         rest.into_iter().chain(again).min()
     }
 
-    /// Whether datagrams were read that are not processed yet.
+    /// True if datagrams were read that are not processed yet.
     pub(super) fn has_rest(&self) -> bool {
         !self.queue.is_empty()
     }
 
     /// Reads the socket, and gives each datagram to its connection, until the socket is empty or others have waited
-    /// long enough. Calls `note` with the connections that got datagrams. If more may be waiting, returns when the last
-    /// one had arrived: none that arrived before is left.
+    /// long enough. Calls `note` with the connections that got datagrams. If more datagrams may be waiting, returns the
+    /// arrival of the last one: all that arrived before were read.
     pub(super) fn receive(&mut self, mut note: impl FnMut(ConnectionHandle)) -> Option<Instant> {
-        let until = self.driver.now() + READING;
+        let until = self.driver.now() + MAX_READ_TIME;
         let (mut count, mut is_more) = (0_usize, true);
         let mut last = None;
         'reading: loop {
@@ -154,7 +154,7 @@ impl Host {
                 last = Some(datagram.at);
                 self.take(datagram).into_iter().for_each(&mut note);
                 count += 1;
-                if count.is_multiple_of(LOOK) && self.driver.now() >= until {
+                if count.is_multiple_of(DATAGRAMS_PER_CLOCK_READ) && self.driver.now() >= until {
                     break 'reading;
                 }
             }
@@ -173,7 +173,7 @@ impl Host {
                 }
             });
         }
-        let until = self.driver.now() + GREETING;
+        let until = self.driver.now() + MAX_HANDSHAKE_TIME;
         while let Some(datagram) = self.queue.pop_handshake() {
             self.take(datagram).into_iter().for_each(&mut note);
             if self.driver.now() >= until {
@@ -194,7 +194,7 @@ impl Host {
         self.answers.clear();
         let answers = &mut self.answers;
         let size = payload.len();
-        let is_short_of_first = is_long(&payload) && size < FIRST;
+        let is_short_of_first = is_long(&payload) && size < MIN_INITIAL_BYTES;
         let event = lock(&self.endpoint).handle(at, path, ecn, payload, answers)?;
         match event {
             DatagramEvent::ConnectionEvent(handle, event) => {
@@ -276,8 +276,7 @@ impl Host {
         None
     }
 
-    /// Sends an answer that belongs to no connection. If there is no room, the answer is lost, and the peer will ask
-    /// again.
+    /// Sends an answer that belongs to no connection. If there is no room, the answer is lost, and the peer asks again.
     fn respond(&self, transmit: &Transmit) {
         let contents = self.answers.get(..transmit.size).unwrap_or_default();
         self.port.answer(transmit, contents);
@@ -342,7 +341,7 @@ impl Host {
     }
 
     /// Tries again to send the burst that the kernel had no room for, if it is time. Returns the connections that
-    /// waited for this.
+    /// waited for it.
     pub(super) fn resend(&mut self, now: Instant) -> BTreeSet<ConnectionHandle> {
         let again = self.unsent.as_ref().and_then(|unsent| unsent.again);
         if again.is_some_and(|again| again <= now) && self.push(now).is_some() {
@@ -362,7 +361,7 @@ impl Host {
             Err(error) if is_full(&error) => {
                 let is_told =
                     error.kind() == io::ErrorKind::WouldBlock && self.port.file().is_some();
-                unsent.again = (!is_told).then(|| now + MOMENT);
+                unsent.again = (!is_told).then(|| now + RETRY_DELAY);
                 self.unsent = Some(unsent);
                 None
             }

@@ -27,14 +27,14 @@ pub(super) trait Drive: Debug + Send + Sync {
     fn now(&self) -> Instant;
 }
 
-/// A connection of a driver. The driver and other threads take turns to use it. Nobody may lock it for longer than it
-/// takes to move a few pieces of data.
+/// A connection of a driver. The driver and other threads take turns to use it. A user must lock it only to move a few
+/// pieces of data.
 #[derive(Debug, Clone)]
 pub(crate) struct Line {
     connection: Arc<Mutex<Connection>>,
     key: Key,
     driver: Arc<dyn Drive>,
-    /// Whether the driver has been told to look, and has not looked yet.
+    /// True if the driver has been told to look, and has not looked yet.
     is_called: Arc<AtomicBool>,
 }
 
@@ -64,7 +64,7 @@ impl Line {
         }
     }
 
-    /// Notes that the driver looks. A later change needs another call.
+    /// Records that the driver looks. A later change needs another call.
     pub(super) fn answer(&self) {
         self.is_called.store(false, Ordering::Release);
     }
@@ -79,7 +79,7 @@ impl Line {
         self.driver.end(self.clone(), code);
     }
 
-    /// Whether both are the same connection. When a connection is over, another one may get its handle.
+    /// True if both are the same connection. When a connection is over, another one may get its handle.
     pub(super) fn is(&self, other: &Line) -> bool {
         Arc::ptr_eq(&self.connection, &other.connection)
     }

@@ -1,4 +1,4 @@
-//! Many connections over one socket, with a clock of their own.
+//! Tests of many connections over one socket, with their own clock.
 
 use std::net::Ipv4Addr;
 use std::sync::Arc;
@@ -84,7 +84,7 @@ impl World {
         (call.unwrap(), flow)
     }
 
-    /// Lets time pass until the connection's statistics satisfy `is_so`. Returns how many milliseconds this took.
+    /// Lets time pass until the connection's statistics satisfy `is_so`. Returns the number of milliseconds.
     fn run_until(&mut self, call: &Call, is_so: impl Fn(&ConnectionStats) -> bool) -> usize {
         let mut count = 0;
         while !is_so(&call.line.lock().stats()) {
@@ -156,10 +156,10 @@ fn what_has_come_does_not_wait_long_for_what_is_due() {
     world.run(300);
     let noise = vec![vec![0x40; 20]; 100];
     for (cost, is_behind, expected) in [
-        // Each connection has its turn. Afterwards, none has waited for long.
+        // After each connection's turn, none has waited for long.
         (10, false, 300),
         (50, false, 1_000),
-        // What has come is late, too.
+        // The received datagrams are late, too.
         (10, true, 200),
         (50, true, 200),
     ] {
@@ -335,7 +335,7 @@ fn a_connection_that_only_pacing_limits_finds_the_path_mtu() {
         assert_eq!(connection.current_mtu(), 1_452);
     }
     assert_eq!(flow.lateness().late, 0);
-    // The probes neither take from the rate nor add to it.
+    // The probes neither use the rate nor add to it.
     let sent = || call.line.lock().stats().udp_tx.bytes;
     let before = sent();
     world.run(500);
@@ -437,7 +437,7 @@ fn a_socket_is_closed_with_its_last_connection() {
     assert_eq!(world.users(), nobody);
 }
 
-/// When a connection is over, its handle is used again.
+/// The handle of a closed connection is used again.
 #[test]
 fn the_end_of_one_that_is_over_is_not_the_next_ones() {
     let mut world = World::new();

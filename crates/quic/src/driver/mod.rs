@@ -251,13 +251,13 @@ impl Driver {
         self.ground.largest_datagram(canonical(peer))
     }
 
-    /// Whether the thread is running. It ends without a stop only after a panic.
+    /// True if the thread is running. It ends without a stop only after a panic.
     pub(crate) fn is_running(&self) -> bool {
         let thread = self.thread.as_ref();
         thread.is_none_or(|thread| !thread.is_finished())
     }
 
-    /// Where the thread receives its commands.
+    /// The interface through which the thread receives its commands.
     pub(crate) fn desk(&self) -> &Arc<Desk> {
         &self.desk
     }
@@ -275,7 +275,7 @@ impl Drop for Driver {
     }
 }
 
-/// The same address, as an IPv4 address if it is IPv4-mapped. An IPv6 address keeps its scope, without which a
+/// Returns the address, as an IPv4 address if it is IPv4-mapped. An IPv6 address keeps its scope, without which a
 /// link-local address cannot be reached.
 fn canonical(address: SocketAddr) -> SocketAddr {
     match address.ip().to_canonical() {
@@ -294,7 +294,7 @@ pub(crate) struct Outlet {
 }
 
 impl Outlet {
-    /// Connects to `server`, and paces the connection with `flow`, with which the connection's controller was made.
+    /// Connects to `server`, and paces the connection by `flow`, which links the driver to the connection's controller.
     ///
     /// # Errors
     ///

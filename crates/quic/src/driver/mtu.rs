@@ -2,9 +2,9 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 
-/// The largest MTU that counts as the MTU of a link: jumbo frames of Ethernet. Larger ones exist on loopback, and in
+/// The largest MTU that a link is assumed to have: jumbo frames of Ethernet. Larger ones exist on loopback, and in
 /// networks that programs emulate, for example for containers. Such a program may split a datagram into many fragments.
-const JUMBO: u16 = 9_216;
+const MAX_LINK_MTU: u16 = 9_216;
 
 /// The headers of IP and UDP, and the largest UDP payload.
 const IPV4: (u16, u16) = (20 + 8, 65_507);
@@ -22,7 +22,7 @@ pub(super) fn largest_datagram(peer: SocketAddr) -> Option<u16> {
     socket.connect(peer).ok()?;
     let mtu = route_mtu(&socket)?;
     let is_here = peer.ip().is_loopback() || socket.local_addr().ok()?.ip() == peer.ip();
-    if mtu > JUMBO && !is_here {
+    if mtu > MAX_LINK_MTU && !is_here {
         return None;
     }
     Some(payload(mtu, peer))

@@ -1,4 +1,4 @@
-//! A connection of a driver over an emulated path, with a clock of their own.
+//! Tests of a driver's connection over an emulated path, with their own clock.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::bulk;
 use crate::controller::factory;
 use crate::endpoint::{self, Identity};
 
-/// IPv4 and UDP.
+/// The bytes of the headers of IPv4 and UDP.
 const HEADERS: u16 = 28;
 
 /// Always has more data, on as many streams as the receiver's window needs.
@@ -63,7 +63,7 @@ impl Application for Reader {
     }
 }
 
-/// Accepts everybody, and counts what they send.
+/// Accepts every client, and counts the received bytes.
 struct Readers(Arc<AtomicU64>);
 
 impl Door for Readers {
@@ -145,7 +145,7 @@ impl World {
         }
     }
 
-    /// What the receiver gets within a span, as a share of what a link with this rate carries.
+    /// The receiver's goodput within a span, as a share of the capacity of a link with this rate.
     fn share(&mut self, (from, to): (u64, u64), bits_per_sec: u64) -> f64 {
         let at = |ms| Time::ZERO + congestion::Duration::from_millis(ms);
         self.run_until(at(from));
@@ -183,9 +183,9 @@ fn bbr_fills_a_fast_and_long_path() {
         let mut world = World::new(kind, path(RATE, 100));
         let share = world.share((3_000, 5_000), RATE);
         println!("{kind}: {share:.4}");
-        // What arrived out of order before the span may be read within it.
+        // Data that arrived out of order before the span may be read within it.
         assert!((0.95..=1.01).contains(&share), "{kind}: {share}");
-        // When the rate rises, the next burst's time may have passed already.
+        // When the rate rises, the next burst may be due already.
         let lateness = world.flow.lateness();
         assert!(lateness.late * 1_000 < lateness.datagrams, "{lateness:?}");
     }

@@ -1,21 +1,20 @@
-//! When a connection's next packets may leave.
+//! The time at which a connection's next packets may leave.
 
 use std::time::{Duration, Instant};
 
-/// How much lateness a thread makes up for: this much of a connection's rate leaves at once after a late wake-up, or half
-/// a burst if that is more (Linux, `tcp_update_skb_after_send`). Without it, each late wake-up would cost as much of the
-/// rate as it was late. With 1 ms, BBR lost a third of its goodput on a machine whose threads waited for the scheduler's
-/// time slices of about 3 ms. What leaves at once becomes a queue at the bottleneck. With 10 ms, BBR's RTTs on that
-/// machine were half as long again as RTprop.
-const CATCH_UP: Duration = Duration::from_millis(3);
+/// The maximum lateness that a thread makes up for: so much of a connection's rate leaves at once after a late wake-up,
+/// or half a burst if that is more (Linux, `tcp_update_skb_after_send`). Without it, each late wake-up would reduce the
+/// rate by its lateness. With 1 ms, BBR lost a third of its goodput on a machine whose threads waited for the
+/// scheduler's time slices of about 3 ms. A burst that leaves at once becomes a queue at the bottleneck. With 10 ms,
+/// BBR's RTTs on that machine were half as long again as RTprop.
+const MAX_CATCH_UP: Duration = Duration::from_millis(3);
 
-/// A packet that leaves more than this after its time is late, as in the emulated path.
-const LATE: Duration = Duration::from_millis(1);
+/// A packet is late if it leaves this much after its time, as in the emulated path.
+const LATE_AFTER: Duration = Duration::from_millis(1);
 
-/// How late datagrams left, relative to the time at which pacing and window allowed them and there was something to
-/// send. What a thread does not make up for, because it was too late, counts as late, too. As
-/// many of the following datagrams as would have left meanwhile count in its place, unless the flow waits for something
-/// else first.
+/// The lateness of datagrams, relative to the time at which pacing and window allowed them and there was something to
+/// send. The bytes that a thread does not make up for count as late, too. The following datagrams count in their place,
+/// as many as would have left meanwhile, unless the flow waits for something else first.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Lateness {
     /// Datagrams sent.
@@ -31,7 +30,7 @@ pub struct Lateness {
 impl Lateness {
     fn count(&mut self, datagrams: u64, late: Duration) {
         self.datagrams += datagrams;
-        if late > LATE {
+        if late > LATE_AFTER {
             self.late += datagrams;
         }
         let times = u32::try_from(datagrams).unwrap_or(u32::MAX);
@@ -39,10 +38,10 @@ impl Lateness {
         self.most = self.most.max(late);
     }
 
-    /// Counts that datagrams that were this late left even later.
+    /// Adds lateness to datagrams that were already this late.
     fn delay(&mut self, Leaving { datagrams, late }: Leaving, by: Duration) {
         let later = late.saturating_add(by);
-        if late <= LATE && later > LATE {
+        if late <= LATE_AFTER && later > LATE_AFTER {
             self.late += datagrams;
         }
         let times = u32::try_from(datagrams).unwrap_or(u32::MAX);
@@ -51,7 +50,7 @@ impl Lateness {
     }
 }
 
-/// Datagrams that are being handed to the kernel, and how late they were.
+/// Datagrams that are being given to the kernel, and their lateness.
 #[derive(Debug, Clone, Copy, Default)]
 struct Leaving {
     datagrams: u64,
@@ -74,7 +73,7 @@ pub(super) struct Pace {
     pub(super) lateness: Lateness,
 }
 
-/// What a late thread did not make up for.
+/// The bytes that a late thread did not make up for.
 #[derive(Debug, Default)]
 struct Missed {
     /// The bytes that would have left meanwhile.
@@ -84,7 +83,7 @@ struct Missed {
 }
 
 impl Missed {
-    /// Notes that these bytes have left.
+    /// Records that these bytes have left.
     fn make_up(&mut self, bytes: u64) {
         self.bytes = self.bytes.saturating_sub(bytes);
         if self.bytes == 0 {
@@ -92,7 +91,8 @@ impl Missed {
         }
     }
 
-    /// Notes that a burst was late. What would have left before the last part of that time, `made_up`, is not made up for.
+    /// Records that a burst was late. The thread makes up for `made_up`, the last part of that time, and not for the
+    /// rest.
     fn forget(&mut self, late: Duration, made_up: Duration, rate: u64) {
         if let Some(forgotten) = late.checked_sub(made_up) {
             self.bytes = self.bytes.saturating_add(carried(forgotten, rate));
@@ -115,9 +115,9 @@ impl Pace {
         }
     }
 
-    /// When the next burst may leave, at this rate in bytes per second; at once if there is no rate. The last burst
-    /// ends at the rate at which it left, as in Linux, or at the present rate if that is higher. So a later, lower rate
-    /// does not make a large burst longer.
+    /// The time at which the next burst may leave, at this rate in bytes per second; at once if there is no rate. The
+    /// last burst ends at the rate at which it left, as in Linux, or at the present rate if that is higher. So a later,
+    /// lower rate does not make a large burst longer.
     pub(super) fn due(&self, rate: Option<u64>) -> Instant {
         let (Some(rate), Some(then)) = (rate, self.rate) else {
             return self.began;
@@ -128,9 +128,9 @@ impl Pace {
     }
 
     /// A burst of this many bytes and datagrams leaves now. `due` was the time at which it could leave: when pacing
-    /// allowed it, or later if there was nothing to send, or no room in the window. Such a wait is made up for, up to
-    /// half of the burst's time, as in Linux (`tcp_update_skb_after_send`). Otherwise a flow that both hold back in
-    /// turn would have less than either allows.
+    /// allowed it, or later if there was nothing to send, or no room in the window. The thread makes up for such a
+    /// wait, up to half of the burst's time, as in Linux (`tcp_update_skb_after_send`). Otherwise a flow that pacing
+    /// and window hold back in turn would get less than either allows.
     pub(super) fn depart(
         &mut self,
         rate: Option<u64>,
@@ -142,14 +142,14 @@ impl Pace {
         let bytes = bytes.saturating_add(std::mem::take(&mut self.owed));
         let waited = due.saturating_duration_since(self.due(rate));
         if !waited.is_zero() {
-            // Something else held the burst back, so what was missed does not reduce the rate.
+            // Something else held the burst back, so the missed bytes do not reduce the rate.
             self.missed = Missed::default();
         }
         let late = now.saturating_duration_since(due);
         self.count(datagrams, late.max(self.missed.late));
         self.missed.make_up(bytes);
         let half = rate.map_or(Duration::ZERO, |rate| time(bytes, rate) / 2);
-        let made_up = CATCH_UP.max(half);
+        let made_up = MAX_CATCH_UP.max(half);
         if let Some(rate) = rate {
             self.missed.forget(late, made_up, rate);
         }
@@ -169,7 +169,7 @@ impl Pace {
         self.leaving = Leaving { datagrams, late };
     }
 
-    /// The kernel has taken the last datagrams, for which it had no room for this long.
+    /// The kernel has taken the last datagrams, for which it had no room for `waited`.
     pub(super) fn left(&mut self, waited: Duration) {
         let leaving = std::mem::take(&mut self.leaving);
         self.lateness.delay(leaving, waited);
@@ -251,7 +251,7 @@ mod tests {
             let late = seen.late as f64 / seen.datagrams as f64;
             let lost = 1.0 - f64::from(sent) / 20_000_000.0;
             assert!((lost - share).abs() < 0.002, "{stall} ms: {lost} lost");
-            // The rest is the two milliseconds that are made up for, but are late.
+            // The rest is the two milliseconds that are made up for and still count as late.
             assert!(
                 late >= lost - 0.002 && late < lost + 0.005,
                 "{stall} ms: {late} late"
@@ -305,7 +305,7 @@ mod tests {
         let opened = start + ms(5);
         pace.depart(RATE, opened, opened, 4_000, 4);
         assert_eq!(pace.due(RATE), start + ms(8));
-        // A long silence is made up for with no more than that half.
+        // A long silence is made up for by no more than that half.
         let later = start + ms(1_000);
         pace.depart(RATE, later, later, 4_000, 4);
         assert_eq!(pace.due(RATE), later + ms(2));
@@ -338,7 +338,7 @@ mod tests {
         assert_eq!(pace.due(Some(120_000)), start + ms(2_000));
         // Each of them was late.
         assert_eq!((pace.lateness.late, pace.lateness.total), (200, ms(1_600)));
-        // More than half a burst is not made up for.
+        // No more than half a burst is made up for.
         let due = pace.due(Some(120_000));
         pace.depart(Some(120_000), due, due + ms(50), 2_400, 2);
         assert_eq!(pace.due(Some(120_000)), due + ms(60));
@@ -379,7 +379,7 @@ mod tests {
         let seen = pace.lateness;
         assert_eq!((seen.datagrams, seen.late), (2, 2));
         assert_eq!((seen.total, seen.most), (ms(10), ms(5)));
-        // ACKs do not count.
+        // ACKs have no lateness.
         pace.left(ms(4));
         assert_eq!(pace.lateness, seen);
     }

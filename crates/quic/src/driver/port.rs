@@ -23,7 +23,7 @@ pub struct Datagram {
 }
 
 impl Datagram {
-    /// Whether the source may be real, and the destination may be used as the source of an answer. No host sends from
+    /// True if the source may be real, and the destination may be used as the source of an answer. No host sends from
     /// port 0, and neither address may be a multicast, broadcast or unspecified address.
     pub(super) fn may_be_answered(&self) -> bool {
         let is_one = |ip: IpAddr| match ip.to_canonical() {
@@ -35,7 +35,7 @@ impl Datagram {
     }
 }
 
-/// Whether the system had no room for a datagram, and may have room later.
+/// True if the system had no room for a datagram, and may have room later.
 pub(super) fn is_full(error: &io::Error) -> bool {
     let no_buffers = Errno::NOBUFS.raw_os_error();
     error.kind() == io::ErrorKind::WouldBlock || error.raw_os_error() == Some(no_buffers)
@@ -63,10 +63,10 @@ pub trait Port: Send {
         let _ = self.send(transmit, contents);
     }
 
-    /// How many datagrams of this size may be sent with one call.
+    /// The number of datagrams of this size that may be sent with one call.
     fn most_datagrams(&self, size: u16) -> usize;
 
-    /// Whether datagrams may be fragmented on the path.
+    /// True if datagrams may be fragmented on the path.
     fn may_fragment(&self) -> bool;
 
     /// The file to wait for. Only the ports of [`System`](super::System) have one.

@@ -4,16 +4,16 @@ use std::collections::{HashMap, VecDeque};
 
 use super::port::Datagram;
 
-/// How much memory the waiting datagrams of handshakes may take. Further datagrams are lost, as with a full socket
+/// The maximum memory for waiting datagrams of handshakes, in bytes. Further datagrams are lost, as with a full socket
 /// buffer.
-const ROOM: usize = 2 << 20;
+const MAX_HANDSHAKE_BYTES: usize = 2 << 20;
 
-/// The memory that a waiting datagram takes in addition to its payload. If it did not count, datagrams of one byte
-/// would take a hundred times [`ROOM`].
-const OVERHEAD: usize = 256;
+/// The memory that a waiting datagram takes in addition to its payload, in bytes. If it did not count, datagrams of one
+/// byte would take a hundred times [`MAX_HANDSHAKE_BYTES`].
+const OVERHEAD_BYTES: usize = 256;
 
-/// The length of the connection IDs that our endpoints choose.
-const ID: usize = 8;
+/// The length of the connection IDs that our endpoints choose, in bytes.
+const ID_LEN: usize = 8;
 
 /// Datagrams that were read, and are not processed yet. A handshake takes a hundred times as long as another datagram,
 /// and anyone can begin one. So handshakes wait behind all other datagrams. The datagrams of one connection keep their
@@ -24,10 +24,10 @@ pub(super) struct Queue {
     others: VecDeque<Datagram>,
     /// Datagrams of handshakes, and later datagrams to the same connection IDs.
     handshakes: VecDeque<Datagram>,
-    /// The memory that `handshakes` takes.
+    /// The bytes of memory that `handshakes` takes.
     bytes: usize,
     /// The number of waiting datagrams to each connection ID in `handshakes`.
-    counts: HashMap<[u8; ID], usize>,
+    counts: HashMap<[u8; ID_LEN], usize>,
 }
 
 impl Queue {
@@ -36,8 +36,8 @@ impl Queue {
         let id = destination(payload);
         if !is_long(payload) && !id.is_some_and(|id| self.counts.contains_key(&id)) {
             self.others.push_back(datagram);
-        } else if self.bytes + OVERHEAD + payload.len() <= ROOM {
-            self.bytes += OVERHEAD + payload.len();
+        } else if self.bytes + OVERHEAD_BYTES + payload.len() <= MAX_HANDSHAKE_BYTES {
+            self.bytes += OVERHEAD_BYTES + payload.len();
             if let Some(id) = id {
                 *self.counts.entry(id).or_default() += 1;
             }
@@ -50,15 +50,15 @@ impl Queue {
         }
     }
 
-    /// The next datagram that belongs to no handshake.
+    /// Takes the next datagram that belongs to no handshake.
     pub(super) fn pop_other(&mut self) -> Option<Datagram> {
         self.others.pop_front()
     }
 
-    /// The next datagram of a handshake.
+    /// Takes the next datagram of a handshake.
     pub(super) fn pop_handshake(&mut self) -> Option<Datagram> {
         let datagram = self.handshakes.pop_front()?;
-        self.bytes -= OVERHEAD + datagram.payload.len();
+        self.bytes -= OVERHEAD_BYTES + datagram.payload.len();
         if let Some(id) = destination(&datagram.payload)
             && let Some(count) = self.counts.get_mut(&id)
         {
@@ -75,18 +75,18 @@ impl Queue {
     }
 }
 
-/// Whether a datagram begins with a packet of a handshake (RFC 9000, "Long Header Packets").
+/// True if a datagram begins with a packet of a handshake (RFC 9000, "Long Header Packets").
 pub(super) fn is_long(payload: &[u8]) -> bool {
     payload.first().is_some_and(|first| first & 0x80 != 0)
 }
 
 /// The destination connection ID of a datagram, if it has the length of ours (RFC 9000, "Packet Formats").
-fn destination(payload: &[u8]) -> Option<[u8; ID]> {
+fn destination(payload: &[u8]) -> Option<[u8; ID_LEN]> {
     let id = if is_long(payload) {
         let (length, rest) = payload.get(5..)?.split_first()?;
         rest.get(..usize::from(*length))?
     } else {
-        payload.get(1..=ID)?
+        payload.get(1..=ID_LEN)?
     };
     id.try_into().ok()
 }
@@ -116,7 +116,7 @@ mod tests {
         } else {
             vec![0x40]
         };
-        payload.extend([id; ID]);
+        payload.extend([id; ID_LEN]);
         payload.push(number);
         datagram(&payload)
     }
@@ -151,13 +151,13 @@ mod tests {
                 let payload = long.payload.clone();
                 queue.push(Datagram { payload, ..long });
             }
-            let size = OVERHEAD + length;
-            assert_eq!(queue.bytes, (ROOM / size) * size);
+            let size = OVERHEAD_BYTES + length;
+            assert_eq!(queue.bytes, (MAX_HANDSHAKE_BYTES / size) * size);
             let count = std::iter::from_fn(|| queue.pop_handshake()).count();
-            assert_eq!(count, ROOM / size);
+            assert_eq!(count, MAX_HANDSHAKE_BYTES / size);
         }
         // The overhead covers the `Datagram` itself.
-        assert!(size_of::<Datagram>() <= OVERHEAD / 2);
+        assert!(size_of::<Datagram>() <= OVERHEAD_BYTES / 2);
     }
 
     /// Datagrams of one message share memory.

@@ -1,17 +1,17 @@
-//! When noq is asked for a probe of the path MTU.
+//! The times at which noq is asked for a probe of the path MTU.
 
 use std::time::{Duration, Instant};
 
-/// The time from a probe to the next question. If the probe is still in flight, the question is repeated, each time
-/// after twice as long.
-const SHORTEST: Duration = Duration::from_millis(1);
+/// The time from a probe to the next query. If the probe is still in flight, the query is repeated, each time after
+/// twice as long.
+const MIN_INTERVAL: Duration = Duration::from_millis(1);
 
-/// The longest time between two questions, and the time before the first one: a connection that starts has a window
-/// that holds it back, and then noq sends probes unasked.
-const LONGEST: Duration = Duration::from_secs(1);
+/// The maximum time between two queries, and the time before the first one. The window of a new connection holds it
+/// back, and then noq sends probes unasked.
+const MAX_INTERVAL: Duration = Duration::from_secs(1);
 
 /// The search for the path MTU of a connection that always has more to send than pacing allows. noq sends a probe only
-/// if it can send nothing else, and does not report whether it wants to. So it is asked from time to time.
+/// if it can send nothing else, and does not report that it wants to. So it is queried from time to time.
 #[derive(Debug)]
 pub(super) struct Search {
     next: Instant,
@@ -21,22 +21,22 @@ pub(super) struct Search {
 impl Search {
     pub(super) fn new(now: Instant) -> Search {
         Search {
-            next: now + LONGEST,
-            pause: LONGEST,
+            next: now + MAX_INTERVAL,
+            pause: MAX_INTERVAL,
         }
     }
 
-    /// Whether it is time to ask.
+    /// True if it is time for a query.
     pub(super) fn is_due(&self, now: Instant) -> bool {
         now >= self.next
     }
 
-    /// Notes whether there was a probe.
+    /// Records whether there was a probe.
     pub(super) fn answer(&mut self, is_probe: bool, now: Instant) {
         self.pause = if is_probe {
-            SHORTEST
+            MIN_INTERVAL
         } else {
-            (self.pause * 2).min(LONGEST)
+            (self.pause * 2).min(MAX_INTERVAL)
         };
         self.next = now + self.pause;
     }

@@ -18,15 +18,15 @@ use super::pace::{Pace, carried};
 use super::search::Search;
 use crate::lock::lock;
 
-/// How often in a row an application may be asked for more data before a burst. Without this limit, it might write
-/// without end, and nothing would leave.
-const REFILLS: usize = 8;
+/// The maximum number of refills in a row before a burst. Without this limit, an application might write without end,
+/// and nothing would leave.
+const MAX_REFILLS: usize = 8;
 
 /// The number of bytes that a peer must send before it may move on to another new address. For each move, noq sends two
 /// full datagrams, even in answer to a small one: one to the new address and one to the old address (RFC 9000,
 /// "Initiating Path Validation"). Without this limit, a client that forges many addresses would make us send thirty
 /// times as much as it sends. With this limit, it is three times as much (RFC 9000, "Address Validation").
-const MOVE: usize = 2 * 1200 / 3;
+const MIN_BYTES_PER_MOVE: usize = 2 * 1200 / 3;
 
 /// The address of a connection's peer.
 fn remote(connection: &Connection) -> Option<SocketAddr> {
@@ -36,16 +36,16 @@ fn remote(connection: &Connection) -> Option<SocketAddr> {
 
 /// The largest datagram that an Ethernet with an MTU of 1500 bytes carries over IPv6. By default, noq searches the path
 /// MTU up to this size.
-const ETHERNET: usize = 1452;
+const ETHERNET_DATAGRAM_BYTES: usize = 1452;
 
-/// The most time that a datagram larger than [`ETHERNET`] may take at the pacing rate. A datagram leaves as one burst,
-/// and BBR's smallest window is four datagrams. Linux uses the same time for the size of its bursts
-/// (`tcp_tso_autosize`).
-const LONGEST: Duration = Duration::from_millis(1);
+/// The maximum time that a datagram larger than [`ETHERNET_DATAGRAM_BYTES`] may take at the pacing rate. A datagram
+/// leaves as one burst, and BBR's smallest window is four datagrams. Linux uses the same time for the size of its
+/// bursts (`tcp_tso_autosize`).
+const MAX_LARGE_DATAGRAM_TIME: Duration = Duration::from_millis(1);
 
-/// What pacing does not hold back may wait this long for the next burst (RFC 9002, `kGranularity`). So a fast connection
-/// needs no separate look for it.
-const SOON: Duration = Duration::from_millis(1);
+/// The maximum wait of unpaced packets for the next burst (RFC 9002, `kGranularity`). So a fast connection needs no
+/// separate turn for them.
+const MAX_UNPACED_WAIT: Duration = Duration::from_millis(1);
 
 /// A connection.
 pub(super) struct Session {
@@ -56,20 +56,20 @@ pub(super) struct Session {
     pace: Pace,
     pub(super) credit: Credit,
     search: Search,
-    /// Since when it may have something to send; nothing if it has not, or must wait for an event.
+    /// The time since which it may have something to send; `None` if it has nothing, or must wait for an event.
     ready: Option<Instant>,
-    /// Since when it may have something to send that pacing does not hold back: an ACK, a probe after a timeout, or the
+    /// The time since which it may have something to send that is not paced: an ACK, a probe after a timeout, or the
     /// connection's end.
     urgent: Option<Instant>,
     /// The peer's address before its last move to a new address.
     home: Option<SocketAddr>,
     /// The bytes that the peer has sent since that move.
     heard: usize,
-    /// Whether it is in the list of connections with events.
+    /// True if it is in the list of connections with events.
     pub(super) is_noted: bool,
-    /// Whether its handshake is complete.
+    /// True if its handshake is complete.
     pub(super) is_proven: bool,
-    /// Whether it is over completely.
+    /// True if it has ended, and its state is not needed any more.
     pub(super) is_over: bool,
 }
 
@@ -103,13 +103,13 @@ impl Session {
         self.line.id()
     }
 
-    /// Whether it is this connection.
+    /// True if it is this connection.
     pub(super) fn is_of(&self, line: &Line) -> bool {
         self.line.is(line)
     }
 
     /// Handles a datagram of this size, which arrived at `at` from this address. A peer that has moved to a new address
-    /// may move back at any time. It may move to another address after [`MOVE`] bytes.
+    /// may move back at any time. It may move to another address after [`MIN_BYTES_PER_MOVE`] bytes.
     pub(super) fn hear(
         &mut self,
         event: ConnectionEvent,
@@ -122,7 +122,7 @@ impl Session {
         self.heard = self.heard.saturating_add(size);
         let may_move = self
             .home
-            .is_none_or(|home| from == home || self.heard >= MOVE);
+            .is_none_or(|home| from == home || self.heard >= MIN_BYTES_PER_MOVE);
         if before == Some(from) || may_move {
             connection.handle_event(event);
         }
@@ -204,7 +204,7 @@ impl Session {
         }
     }
 
-    /// Passes the connection's events to the endpoint, and the endpoint's answers back. Returns whether there were
+    /// Passes the connection's events to the endpoint, and the endpoint's answers back. Returns true if there were
     /// answers.
     fn answer(&mut self, connection: &mut Connection, endpoint: &Mutex<Endpoint>) -> bool {
         let (_, handle) = self.id();
@@ -226,7 +226,7 @@ impl Session {
     /// The earliest time at which something may leave.
     pub(super) fn due(&self) -> Option<Instant> {
         let due = self.next_burst()?;
-        let urgent = self.urgent.filter(|since| due > *since + SOON);
+        let urgent = self.urgent.filter(|since| due > *since + MAX_UNPACED_WAIT);
         Some(urgent.unwrap_or(due))
     }
 
@@ -240,9 +240,9 @@ impl Session {
         self.flow.as_ref().and_then(|flow| flow.rate())
     }
 
-    /// Puts the datagrams that leave now into `contents`. `due` was the time at which they could leave. There are as
-    /// many as the controller's send quantum allows, but at most as many as `most` returns for their size. Before the
-    /// time of the next burst, only what pacing does not hold back leaves. Returns nothing if there is nothing to send.
+    /// Puts the datagrams that leave now into `contents`. `due` was the time at which they could leave. Their number is
+    /// bounded by the controller's send quantum, and by `most` for their size. Before the time of the next burst, only
+    /// unpaced packets leave. Returns `None` if there is nothing to send.
     pub(super) fn depart(
         &mut self,
         endpoint: &Mutex<Endpoint>,
@@ -274,7 +274,7 @@ impl Session {
         let most = most.unwrap_or(NonZeroUsize::MIN);
         self.urgent = None;
         let is_paced = self.next_burst().is_some_and(|burst| burst > now);
-        for _ in 0..REFILLS {
+        for _ in 0..MAX_REFILLS {
             let transmit = if is_paced {
                 self.poll_unpaced(connection, now, most, contents)
             } else {
@@ -284,7 +284,7 @@ impl Session {
                 let is_probe = transmit.segment_size.is_none()
                     && transmit.size > usize::from(connection.current_mtu());
                 if is_probe && !self.suits(transmit.size) {
-                    // noq takes the probe for lost. It tries this size twice more, and then a smaller one.
+                    // noq considers the probe lost. It tries this size twice more, and then a smaller one.
                     self.take_sent(&transmit);
                     contents.clear();
                     continue;
@@ -318,7 +318,7 @@ impl Session {
         None
     }
 
-    /// Lets noq send. If it is time, noq is first asked for a probe of the path MTU.
+    /// Lets noq send. If it is time, noq is first queried for a probe of the path MTU.
     fn poll(
         &mut self,
         connection: &mut Connection,
@@ -338,9 +338,9 @@ impl Session {
         connection.poll_transmit(now, most, contents)
     }
 
-    /// Lets noq send what congestion control does not hold back: ACKs, probes after a timeout, the connection's end, and
-    /// probes of the path MTU. Without a window, noq sends nothing else. If other data waits, noq sends no ACKs without
-    /// it.
+    /// Lets noq send packets that congestion control does not hold back: ACKs, probes after a timeout, the connection's
+    /// end, and probes of the path MTU. Without a window, noq sends nothing else. If other data waits, noq sends no
+    /// ACKs without it.
     fn poll_unpaced(
         &mut self,
         connection: &mut Connection,
@@ -359,7 +359,7 @@ impl Session {
         transmit
     }
 
-    /// Notes that the system has taken the last datagrams, or refused them. It had no room for them for `waited`.
+    /// Records that the system has taken or refused the last datagrams. It had no room for them for `waited`.
     pub(super) fn left(&mut self, error: Option<io::Error>, waited: Duration) {
         self.pace.left(waited);
         if let Some(flow) = &self.flow {
@@ -368,10 +368,10 @@ impl Session {
         }
     }
 
-    /// Whether datagrams of this size suit the pacing rate; see [`LONGEST`].
+    /// True if datagrams of this size suit the pacing rate; see [`MAX_LARGE_DATAGRAM_TIME`].
     fn suits(&self, size: usize) -> bool {
-        let most = |rate| carried(LONGEST, rate);
-        size <= ETHERNET || self.rate().is_none_or(|rate| size as u64 <= most(rate))
+        let most = |rate| carried(MAX_LARGE_DATAGRAM_TIME, rate);
+        size <= ETHERNET_DATAGRAM_BYTES || self.rate().is_none_or(|rate| size as u64 <= most(rate))
     }
 
     /// Accounts for a probe of the path MTU, which noq sends when there is nothing else to send. If the application has
@@ -410,7 +410,7 @@ impl Session {
                 .depart(self.rate(), due, now, bytes, datagrams(transmit));
         }
         if let Some(flow) = &self.flow {
-            // The window holds back what follows these datagrams.
+            // The window holds back the data after these datagrams.
             flow.take_blocked();
             flow.set_dry(false);
         }
@@ -420,7 +420,7 @@ impl Session {
         }
     }
 
-    /// The bytes of these datagrams that congestion control counts. Only a controller of ours tells.
+    /// Takes the bytes of these datagrams that congestion control counts. Only a controller of ours reports them.
     fn take_sent(&self, transmit: &Transmit) -> u64 {
         let sent = self.flow.as_ref().map(|flow| flow.take_sent());
         let sent = sent.filter(|_| self.rate().is_some());

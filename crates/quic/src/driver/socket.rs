@@ -12,23 +12,24 @@ use noq_udp::{self as udp, RecvMeta, UdpSockRef, UdpSocketState};
 
 use super::arrival::Present;
 use super::port::{Datagram, Port};
-use crate::endpoint::{SOCKET_BUFFER, open};
+use crate::endpoint::{SOCKET_BUFFER_BYTES, open};
 
-/// Messages read with one system call. Each may hold up to 64 datagrams that the kernel joined (GRO).
-const BATCH: usize = 8;
+/// The maximum number of messages read with one system call. Each may hold up to 64 datagrams that the kernel joined
+/// (GRO).
+const MAX_BATCH_MESSAGES: usize = 8;
 
-/// The largest UDP payload, with room to spare.
-const LARGEST: usize = 1 << 16;
+/// An upper bound of a UDP payload, in bytes.
+const MAX_PAYLOAD_BYTES: usize = 1 << 16;
 
-/// The size of the memory that datagrams of one message share. A kept datagram holds no more memory than this, unless
-/// the datagram itself is larger. Separate memory for each datagram would reduce the receiver's rate by a tenth.
-const SHARED: usize = 16 << 10;
+/// The bytes of memory that datagrams of one message share. A kept datagram holds no more memory than this, unless the
+/// datagram itself is larger. Separate memory for each datagram would reduce the receiver's rate by a tenth.
+const SHARED_BYTES: usize = 16 << 10;
 
-/// The maximum size of a burst for the kernel, for any size of datagrams (UDP over IPv4).
-const LARGEST_BURST: usize = 65_507;
+/// The maximum bytes of a burst for the kernel, for any size of datagrams (UDP over IPv4).
+const MAX_BURST_BYTES: usize = 65_507;
 
-/// What a socket asks the kernel about arrivals. It cannot ask for both: `noq-udp` reads 96 bytes of control messages,
-/// and the time would take the room of the ECN codepoint.
+/// The information about arrivals that a socket requests. It cannot request both: `noq-udp` reads 96 bytes of control
+/// messages, and the time would take the room of the ECN codepoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Arrivals {
     /// The time at which the kernel received each datagram, if available: for ACKs.
@@ -45,7 +46,7 @@ pub(super) struct Socket {
     plain: UdpSocketState,
     /// Our addresses from which the system has sent datagrams.
     sources: RefCell<BTreeSet<IpAddr>>,
-    /// Whether packets are sent as ECN-capable.
+    /// True if packets are sent as ECN-capable.
     ecn: bool,
     /// The last time at which the socket was known to be empty.
     empty: Present,
@@ -65,7 +66,7 @@ impl Socket {
             SocketAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
             SocketAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
         };
-        // For one address family only: there is no room for the control messages of both and the time.
+        // The socket has one address family only: there is no room for the control messages of both and the time.
         Socket::new(open((any, 0).into(), false)?, Arrivals::Timed, ecn)
     }
 
@@ -77,7 +78,8 @@ impl Socket {
         }
         // A privileged process may exceed the system's limit.
         #[cfg(target_os = "linux")]
-        let _ = rustix::net::sockopt::set_socket_recv_buffer_size_force(&socket, SOCKET_BUFFER);
+        let _ =
+            rustix::net::sockopt::set_socket_recv_buffer_size_force(&socket, SOCKET_BUFFER_BYTES);
         Ok(Socket {
             socket,
             state,
@@ -134,7 +136,7 @@ impl Port for Socket {
     }
 
     fn most_datagrams(&self, size: u16) -> usize {
-        let fit = LARGEST_BURST / usize::from(size.max(1));
+        let fit = MAX_BURST_BYTES / usize::from(size.max(1));
         self.state.max_gso_segments().get().min(fit).max(1)
     }
 
@@ -178,18 +180,18 @@ impl Port for Socket {
 /// The buffers of one batch of received messages.
 struct Inbox {
     buffers: Vec<Vec<u8>>,
-    metas: [RecvMeta; BATCH],
+    metas: [RecvMeta; MAX_BATCH_MESSAGES],
 }
 
 impl Inbox {
     fn new() -> Inbox {
         Inbox {
-            buffers: vec![vec![0; LARGEST]; BATCH],
-            metas: [RecvMeta::default(); BATCH],
+            buffers: vec![vec![0; MAX_PAYLOAD_BYTES]; MAX_BATCH_MESSAGES],
+            metas: [RecvMeta::default(); MAX_BATCH_MESSAGES],
         }
     }
 
-    /// Gives up to a batch of datagrams of `socket` to `take`. Returns whether there may be more. The socket was empty
+    /// Gives up to a batch of datagrams of `socket` to `take`. Returns true if there may be more. The socket was empty
     /// at `empty`.
     fn read(
         &mut self,
@@ -200,10 +202,11 @@ impl Inbox {
     ) -> bool {
         let looked = Present::look();
         let mut slices = self.buffers.iter_mut();
-        let mut slices: [IoSliceMut<'_>; BATCH] = std::array::from_fn(|_| match slices.next() {
-            Some(buffer) => IoSliceMut::new(buffer),
-            None => IoSliceMut::new(&mut []),
-        });
+        let mut slices: [IoSliceMut<'_>; MAX_BATCH_MESSAGES] =
+            std::array::from_fn(|_| match slices.next() {
+                Some(buffer) => IoSliceMut::new(buffer),
+                None => IoSliceMut::new(&mut []),
+            });
         let from = UdpSockRef::from(socket);
         let count = match state.recv(from, &mut slices, &mut self.metas) {
             Ok(count) => count,
@@ -223,7 +226,7 @@ impl Inbox {
             let message = buffer.get(..meta.len).unwrap_or_default();
             let at = present.arrival(meta.timestamp, empty);
             let size = meta.stride.max(1);
-            for part in message.chunks((SHARED / size).max(1) * size) {
+            for part in message.chunks((SHARED_BYTES / size).max(1) * size) {
                 let mut memory = BytesMut::from(part);
                 while !memory.is_empty() {
                     take(Datagram {
@@ -359,7 +362,7 @@ mod tests {
         drop(read);
         assert_eq!(kept.len(), 1000);
         kept.clear();
-        assert!(!kept.try_reclaim(SHARED + 1));
+        assert!(!kept.try_reclaim(SHARED_BYTES + 1));
     }
 
     #[test]
@@ -379,7 +382,7 @@ mod tests {
         let mut listening = Socket::listening((Ipv4Addr::LOCALHOST, 0).into()).unwrap();
         let to = listening.local_addr().unwrap();
         let sending = Socket::sending(to, false).unwrap();
-        send(&sending, to, &[7; LARGEST_BURST + 1], None);
+        send(&sending, to, &[7; MAX_BURST_BYTES + 1], None);
         send(&sending, to, &[7; 10], None);
         let read = read(&mut listening);
         assert_eq!(read.len(), 1);

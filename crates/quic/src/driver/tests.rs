@@ -18,7 +18,7 @@ use crate::server;
 const ALPN: &[u8] = b"test";
 const HERE: (Ipv4Addr, u16) = (Ipv4Addr::LOCALHOST, 0);
 
-/// Reports what becomes of a connection.
+/// Reports the result of a connection's handshake or its end.
 struct Witness(mpsc::Sender<Result<(), ConnectionError>>);
 
 impl Application for Witness {
@@ -50,7 +50,7 @@ fn accept() -> Verdict {
     Verdict::Accept(Box::new(Witness(mpsc::channel().0)))
 }
 
-/// What a client gets from such a door, and what the doorkeeper saw.
+/// Returns a client's result at such a door, and the doorkeeper's report.
 fn meet(
     verdict: impl FnMut(&Incoming) -> Verdict + Send + 'static,
 ) -> (Result<(), ConnectionError>, Vec<bool>) {
@@ -142,7 +142,7 @@ fn an_unknown_version_is_answered() {
     let limit = Duration::from_secs(30);
     stranger.set_read_timeout(Some(limit)).unwrap();
     let mut datagram = vec![0; 1200];
-    // Long header, version, and two connection IDs of eight bytes.
+    // The datagram has a long header, a version, and two connection IDs of eight bytes.
     datagram[..5].copy_from_slice(&[0xc0, 0x1a, 0x1a, 0x1a, 0x1a]);
     (datagram[5], datagram[14]) = (8, 8);
     // The answer would be longer than a datagram that is shorter than a first one.
@@ -159,7 +159,7 @@ fn an_unknown_version_is_answered() {
     assert_eq!(received(&stranger), 0);
 }
 
-/// A thread that is gone is not mistaken for a path that lets nothing through.
+/// A thread that is gone is distinguished from a path that lets nothing through.
 #[test]
 fn a_panic_is_seen() {
     let identity = Identity::generate().unwrap();

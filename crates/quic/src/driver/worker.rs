@@ -9,59 +9,60 @@ use rustix::event::{PollFd, PollFlags, Timespec};
 
 use super::agenda::Agenda;
 use super::application::Verdict;
-use super::bell::Ear;
+use super::bell::BellReceiver;
 use super::desk::Command;
 use super::host::{Host, Turn};
 use super::line::{HostId, Key};
 use super::session::Session;
 
-/// How long bursts are sent before the sockets are read again. Datagrams that arrive meanwhile keep their arrival
-/// times, but do not open a window.
-const SENDING: Duration = Duration::from_micros(200);
+/// The maximum time for which bursts are sent before the sockets are read again. Datagrams that arrive meanwhile keep
+/// their arrival times, but do not open a window.
+const MAX_SEND_TIME: Duration = Duration::from_micros(200);
 
-/// How long bursts are sent while some have waited for [`LATE`]: a thread that was late catches up before it reads again.
-const CATCHING_UP: Duration = Duration::from_millis(1);
+/// The maximum time for which bursts are sent while some have waited for [`MAX_BURST_WAIT`]: a thread that was late
+/// catches up before it reads again.
+const MAX_CATCH_UP_TIME: Duration = Duration::from_millis(1);
 
-/// How long a burst may wait while sockets are read and timers are handled.
-const LATE: Duration = Duration::from_micros(500);
+/// The maximum wait of a burst while sockets are read and timers are handled.
+const MAX_BURST_WAIT: Duration = Duration::from_micros(500);
 
-/// What has arrived does not wait for late bursts if it has waited for this long: an ACK may open a window.
-const LAG: Duration = Duration::from_millis(2);
+/// The maximum wait of received datagrams for late bursts: an ACK may open a window.
+const MAX_ARRIVAL_WAIT: Duration = Duration::from_millis(2);
 
-/// How long commands are carried out before packets have their turn.
-const OBEYING: Duration = Duration::from_micros(200);
+/// The maximum time for which commands are carried out before packets have their turn.
+const MAX_COMMAND_TIME: Duration = Duration::from_micros(200);
 
-/// How long expired timers are handled before packets have their turn. Strangers may begin thousands of handshakes whose
-/// timers expire together.
-const EXPIRING: Duration = Duration::from_micros(200);
+/// The maximum time for which expired timers are handled before packets have their turn. Strangers may begin thousands
+/// of handshakes whose timers expire together.
+const MAX_TIMER_TIME: Duration = Duration::from_micros(200);
 
 /// The priority (`nice`) of a thread that only accepts connections.
-const ACCEPTING: i32 = -10;
+const ACCEPTING_NICE: i32 = -10;
 
 /// The priority (`nice`) of a thread that opens connections. It paces them. On a busy machine, its departures come before
 /// the work of threads that receive. If all had the same priority, this thread would wait for a millisecond or more each
 /// time the kernel has a receiver run on its processor. Linux compares threads within an autogroup or a control group.
-const OPENING: i32 = -20;
+const OPENING_NICE: i32 = -20;
 
 /// The state of the driver's thread.
 pub struct Worker {
     commands: Receiver<Command>,
     clock: fn() -> Instant,
     hosts: HashMap<HostId, Host>,
-    /// When connections may send, on all sockets.
+    /// The times at which connections may send, on all sockets.
     departures: Agenda<Key>,
-    /// When the connections' timers expire, or earlier. A timer that is put off keeps its entry. [`Worker::expire`] looks
-    /// up the new time when the entry is due.
+    /// The times at which the connections' timers expire, or earlier times. A timer that is postponed keeps its entry.
+    /// [`Worker::expire`] looks up the new time when the entry is due.
     timers: Agenda<Key>,
     /// Connections with events.
     noted: Vec<Key>,
     /// Decisions on clients. They wait behind all other commands, because each may take as long as a handshake.
     decisions: VecDeque<(HostId, Box<(Incoming, Verdict)>)>,
-    /// If datagrams may be waiting that are not read yet: none of them arrived before this time.
+    /// If datagrams may be waiting to be read: none of them arrived before this time.
     unread: Option<Instant>,
-    /// Whether there may be commands.
+    /// True if there may be commands.
     is_rung: bool,
-    /// Whether a connection was opened.
+    /// True if a connection was opened.
     has_opened: bool,
     /// The burst that is being sent.
     contents: Vec<u8>,
@@ -85,24 +86,24 @@ impl Worker {
     }
 
     /// Runs until it is told to stop. The thread's bell rings when there is a command.
-    pub(super) fn run(mut self, ear: &Ear) {
+    pub(super) fn run(mut self, receiver: &BellReceiver) {
         ask_for_precise_wakeups();
-        ask_for_share(ACCEPTING);
+        ask_for_share(ACCEPTING_NICE);
         let mut has_share = false;
         loop {
-            self.wait(ear);
+            self.wait(receiver);
             if !self.work() {
                 break;
             }
             if self.has_opened && !has_share {
-                ask_for_share(OPENING);
+                ask_for_share(OPENING_NICE);
                 has_share = true;
             }
         }
     }
 
-    /// Does all the work that can be done now, without waiting. Returns when it needs the next turn, unless the bell
-    /// rings earlier; nothing if it was told to stop.
+    /// Does all the work that can be done now, without waiting. Returns the time of the next turn, unless the bell
+    /// rings earlier; `None` if it was told to stop.
     pub fn turn(&mut self) -> Option<Option<Instant>> {
         self.unread = None;
         for (id, host) in &mut self.hosts {
@@ -113,7 +114,7 @@ impl Worker {
         self.work().then(|| self.next())
     }
 
-    /// Does what is due. Returns whether it continues.
+    /// Does the work that is due. Returns true if it continues.
     fn work(&mut self) -> bool {
         let is_asked = self.is_rung || !self.decisions.is_empty();
         if is_asked && self.obey() {
@@ -130,7 +131,7 @@ impl Worker {
         true
     }
 
-    /// When the next work is due.
+    /// The time of the next work.
     fn next(&self) -> Option<Instant> {
         let now = (self.clock)();
         if self.is_rung || !self.noted.is_empty() || !self.decisions.is_empty() {
@@ -143,16 +144,16 @@ impl Worker {
 
     /// Waits until a socket is readable, a timer expires, something may leave, or there is a command. Then reads the
     /// sockets.
-    fn wait(&mut self, ear: &Ear) {
+    fn wait(&mut self, receiver: &BellReceiver) {
         let now = (self.clock)();
         let next = self.next();
-        let timeout = if ear.fall_asleep() {
+        let timeout = if receiver.fall_asleep() {
             Some(Timespec::default())
         } else {
             next.map(|at| timespec(at.saturating_duration_since(now)))
         };
         let mut files = Vec::with_capacity(1 + self.hosts.len());
-        files.push(PollFd::from_borrowed_fd(ear.file(), PollFlags::IN));
+        files.push(PollFd::from_borrowed_fd(receiver.file(), PollFlags::IN));
         files.extend(self.hosts.values().filter_map(|host| {
             let room = if host.is_full() {
                 PollFlags::OUT
@@ -168,7 +169,7 @@ impl Worker {
         let mut flags = flags.into_iter();
         let is_readable = flags.next().is_some_and(|flags| !flags.is_empty());
         // One ring may stand for several commands.
-        self.is_rung |= ear.wake_up(is_readable);
+        self.is_rung |= receiver.wake_up(is_readable);
         self.unread = None;
         for ((id, host), flags) in self.hosts.iter_mut().zip(flags) {
             if flags.intersects(PollFlags::OUT) {
@@ -181,9 +182,9 @@ impl Worker {
         }
     }
 
-    /// Carries out commands. Returns whether to stop.
+    /// Carries out commands. Returns true if it is told to stop.
     fn obey(&mut self) -> bool {
-        let until = (self.clock)() + OBEYING;
+        let until = (self.clock)() + MAX_COMMAND_TIME;
         while (self.clock)() < until {
             let Ok(command) = self.commands.try_recv() else {
                 self.is_rung = false;
@@ -260,7 +261,7 @@ impl Worker {
     /// them may stop it. So a late thread declares no packets lost whose ACK has arrived.
     fn expire(&mut self) {
         let mut now = (self.clock)();
-        let until = now + EXPIRING;
+        let until = now + MAX_TIMER_TIME;
         while now < until {
             let seen = self.unread.map_or(now, |unread| unread.min(now));
             let Some((_, key)) = self.timers.pop(seen) else {
@@ -311,13 +312,15 @@ impl Worker {
         }
     }
 
-    /// Sends what is due, the same number of bytes of each connection in turn.
+    /// Sends the bursts that are due, the same number of bytes of each connection in turn.
     fn transmit(&mut self) {
         let mut now = (self.clock)();
-        let until = now + SENDING;
-        let lags = self.unread.is_some_and(|unread| unread + LAG < now);
-        let until_late = if lags { until } else { now + CATCHING_UP };
-        while now < until || (now < until_late && self.departures.is_late(LATE, now)) {
+        let until = now + MAX_SEND_TIME;
+        let lags = self
+            .unread
+            .is_some_and(|unread| unread + MAX_ARRIVAL_WAIT < now);
+        let until_late = if lags { until } else { now + MAX_CATCH_UP_TIME };
+        while now < until || (now < until_late && self.departures.is_late(MAX_BURST_WAIT, now)) {
             let Some((place, (id, handle))) = self.departures.pop(now) else {
                 return;
             };

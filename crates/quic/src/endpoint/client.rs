@@ -14,7 +14,7 @@ use crate::driver::{self, Driver, Ground};
 
 type Transport = dyn Fn(Arc<dyn Controllers>) -> TransportConfig + Send + Sync;
 
-/// How to connect to one server. Its connections, each over a socket of its own, have one thread.
+/// The settings for connections to one server. Each connection has its own socket, and all have one thread.
 #[derive(Clone)]
 pub struct Client {
     driver: Arc<Driver>,
@@ -22,17 +22,17 @@ pub struct Client {
     alpn: Arc<[u8]>,
     controllers: Arc<dyn Controllers>,
     transport: Arc<Transport>,
-    /// Whether path MTU discovery goes up to the MTU of the route.
+    /// True if path MTU discovery goes up to the MTU of the route.
     has_large_datagrams: bool,
 }
 
 impl Client {
-    /// How to connect, on this ground, to the server whose certificate has the fingerprint `server`, in the protocol `alpn`.
-    /// `controllers` makes what controls congestion, and says whether packets are capable of ECN; `transport` makes the other
-    /// settings.
+    /// Makes settings for the server whose certificate has the fingerprint `server`, in the protocol `alpn`.
+    /// `controllers` makes the congestion controllers, and decides whether packets are ECN-capable. `transport` makes
+    /// the other settings.
     ///
     /// # Errors
-    /// The system gives no thread.
+    /// The system cannot start a thread.
     pub fn new(
         ground: Arc<dyn Ground>,
         server: Fingerprint,
@@ -58,10 +58,10 @@ impl Client {
         self
     }
 
-    /// Begins to connect to `server`, at this address.
+    /// Begins to connect to `server` at this address.
     ///
     /// # Errors
-    /// The system gives no socket, the address cannot be connected to, or the TLS library refuses.
+    /// The system cannot open a socket, the address cannot be connected to, or the TLS library refuses.
     pub fn connect(&self, server: SocketAddr) -> Result<Connection, EndpointError> {
         let ecn = self.controllers.responds_to_ecn();
         let (controllers, flow) = driver::paced(self.controllers.clone());

@@ -1,9 +1,9 @@
-//! Why an endpoint could not be set up.
+//! Errors of setting up an endpoint.
 
 use std::io;
 use std::net::SocketAddr;
 
-/// An endpoint could not be set up.
+/// An error of setting up an endpoint.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum EndpointError {
@@ -13,21 +13,21 @@ pub enum EndpointError {
     /// The TLS library refused the configuration.
     #[error("cannot configure TLS: {0}")]
     Tls(#[from] rustls::Error),
-    /// The TLS library has not the cipher suite that QUIC starts with.
+    /// The TLS library lacks the cipher suite of QUIC's handshake.
     #[error("cannot configure TLS for QUIC: {0}")]
     Cipher(#[from] noq_proto::crypto::rustls::NoInitialCipherSuite),
     /// The address cannot be connected to.
     #[error("cannot connect: {0}")]
     Connect(#[from] noq_proto::ConnectError),
-    /// The system gives no thread.
+    /// The system cannot start a thread.
     #[error("cannot start a thread: {0}")]
     Thread(#[source] io::Error),
     /// The socket could not be opened.
     #[error("cannot bind {address}: {source}")]
     Bind {
-        /// The address asked for.
+        /// The requested address.
         address: SocketAddr,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
 }

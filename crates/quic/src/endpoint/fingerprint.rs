@@ -1,4 +1,4 @@
-//! By what a client recognizes its server.
+//! The fingerprint by which a client recognizes its server.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,17 +6,17 @@ use std::str::FromStr;
 use data_encoding::{HEXLOWER, HEXLOWER_PERMISSIVE};
 use rustls::pki_types::CertificateDer;
 
-/// The SHA-256 digest of a certificate, in 64 hexadecimal digits when written.
+/// The SHA-256 digest of a certificate. As text, it has 64 hexadecimal digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Fingerprint([u8; 32]);
 
 impl Fingerprint {
-    /// The fingerprint with these bytes.
+    /// Returns the fingerprint with these bytes.
     pub const fn from_bytes(bytes: [u8; 32]) -> Fingerprint {
         Fingerprint(bytes)
     }
 
-    /// The digest itself.
+    /// The bytes of the digest.
     pub const fn as_bytes(&self) -> &[u8; 32] {
         &self.0
     }

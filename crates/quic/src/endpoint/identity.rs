@@ -1,4 +1,4 @@
-//! Who a server is.
+//! The identity of a server.
 
 use std::sync::Arc;
 
@@ -11,10 +11,10 @@ use rustls::pki_types::{CertificateDer, PrivatePkcs8KeyDer};
 use super::error::EndpointError;
 use super::fingerprint::Fingerprint;
 
-/// The name in every certificate. Nothing depends on it: the fingerprint alone says who the server is.
+/// The name in every certificate. Nothing depends on it: only the fingerprint identifies a server.
 pub const SERVER_NAME: &str = "fullpipe";
 
-/// The largest UDP payload that an endpoint takes: any (RFC 9000, "max_udp_payload_size").
+/// The largest UDP payload that an endpoint accepts: any (RFC 9000, "max_udp_payload_size").
 const ANY_PAYLOAD: u16 = 65_527;
 
 /// A server's certificate and its private key.
@@ -25,7 +25,7 @@ pub struct Identity {
 }
 
 impl Identity {
-    /// A fresh key with a self-signed certificate.
+    /// Makes a new key with a self-signed certificate.
     pub fn generate() -> Result<Identity, EndpointError> {
         let made = rcgen::generate_simple_self_signed([SERVER_NAME.to_owned()])?;
         Ok(Identity {
@@ -34,8 +34,8 @@ impl Identity {
         })
     }
 
-    /// The identity that was taken apart by [`Identity::certificate_der`] and [`Identity::key_der`]. Whether the bytes
-    /// make sense is found when they are used.
+    /// Returns the identity with these parts, from [`Identity::certificate_der`] and [`Identity::key_der`]. They are
+    /// checked when they are used.
     pub fn from_der(certificate: Vec<u8>, key: Vec<u8>) -> Identity {
         Identity {
             certificate: certificate.into(),
@@ -48,17 +48,17 @@ impl Identity {
         &self.certificate
     }
 
-    /// The private key in its encoded form (PKCS #8). Secret.
+    /// The private key in its encoded form (PKCS #8). It is secret.
     pub fn key_der(&self) -> &[u8] {
         self.key.secret_pkcs8_der()
     }
 
-    /// Whether the bytes are a certificate and its key.
+    /// True if the bytes are a certificate and its key.
     pub fn is_sound(&self) -> bool {
         self.tls().is_ok()
     }
 
-    /// How a server shows it.
+    /// The TLS settings with which a server proves its identity.
     pub(super) fn tls(&self) -> Result<rustls::ServerConfig, rustls::Error> {
         rustls::ServerConfig::builder_with_provider(provider())
             .with_protocol_versions(&[&rustls::version::TLS13])?
@@ -68,10 +68,10 @@ impl Identity {
 
     /// The settings of this server's endpoint.
     ///
-    /// The keys behind stateless resets and connection IDs are derived from the private key. A server that was killed and
-    /// started again with its identity therefore recognizes the connections of its former self, and tells their peers at
-    /// once that it knows nothing of them any more (RFC 9000, "Stateless Reset"). Otherwise they would learn it only from
-    /// their idle timeout.
+    /// The keys of stateless resets and connection IDs are derived from the private key. So a server that was killed
+    /// and restarted with its identity recognizes the connections of its former process, and tells their peers at once
+    /// that it does not know them any more (RFC 9000, "Stateless Reset"). Otherwise they would learn it only from their
+    /// idle timeout.
     pub(crate) fn endpoint_config(&self) -> EndpointConfig {
         let derive = |context| blake3::derive_key(context, self.key_der());
         let reset_key = derive("fullpipe 1: a server's key for stateless reset tokens");
@@ -87,13 +87,13 @@ impl Identity {
         config
     }
 
-    /// What a client must know to recognize this server.
+    /// The fingerprint by which a client recognizes this server.
     pub fn fingerprint(&self) -> Fingerprint {
         Fingerprint::of(&self.certificate)
     }
 }
 
-/// The cryptography behind TLS.
+/// The cryptographic provider of TLS.
 pub(super) fn provider() -> Arc<CryptoProvider> {
     Arc::new(rustls::crypto::ring::default_provider())
 }

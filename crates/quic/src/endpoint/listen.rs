@@ -10,12 +10,12 @@ use super::identity::Identity;
 use crate::connection::Listener;
 use crate::driver::{Driver, Ground};
 
-/// Opens a socket on this ground at `address` (port 0: any) for connections as `config` and `identity` say, with a thread for
-/// them. An IPv6 wildcard address serves IPv4 too where the system can. Its packets are capable of ECN: what controls its
-/// congestion must [answer marks](crate::controller::Controllers::responds_to_ecn).
+/// Opens a socket on this ground at `address` (port 0: any free port) for connections as `config` and `identity` say,
+/// with a thread for them. An IPv6 wildcard address serves IPv4, too, where the system supports it. Its packets are
+/// ECN-capable, so its controllers must [respond to marks](crate::controller::Controllers::responds_to_ecn).
 ///
 /// # Errors
-/// The system gives no such socket, or no thread.
+/// The system cannot open the socket or start a thread.
 pub fn listen(
     ground: Arc<dyn Ground>,
     address: SocketAddr,

@@ -1,5 +1,5 @@
 //! QUIC endpoints that trust one certificate: TLS 1.3 only, the server's self-signed certificate pinned by its
-//! fingerprint, and a transport that does not get in a fast path's way.
+//! fingerprint, and transport settings that do not limit a fast path.
 
 mod client;
 mod error;
@@ -18,7 +18,7 @@ pub use fingerprint::{Fingerprint, FingerprintError};
 pub use identity::{Identity, SERVER_NAME};
 pub use listen::listen;
 pub(crate) use socket::open;
-pub use socket::{SOCKET_BUFFER, most_segments};
+pub use socket::{SOCKET_BUFFER_BYTES, most_segments};
 pub use tls::{client_config, server_config};
 pub(crate) use transport::RECEIVE_WINDOW_BYTES;
 pub use transport::{STREAMS, transport};

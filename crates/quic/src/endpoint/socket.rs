@@ -1,4 +1,4 @@
-//! Where packets go in and out.
+//! UDP sockets.
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -6,11 +6,11 @@ use std::net::{Ipv4Addr, SocketAddr};
 use noq_udp::UdpSocketState;
 use socket2::{Domain, Protocol, Socket, Type};
 
-/// What is asked of the kernel as a socket's buffers; it gives what its own limits allow. The default of most systems,
+/// The requested size of a socket's buffers, in bytes; the kernel's limits may reduce it. The default of most systems,
 /// about 200 kB, is less than two milliseconds of 1 Gbit/s.
-pub const SOCKET_BUFFER: usize = 4 << 20;
+pub const SOCKET_BUFFER_BYTES: usize = 4 << 20;
 
-/// As how many datagrams the kernel sends one write (UDP GSO): 1 where it does not cut writes.
+/// The number of datagrams into which the kernel divides one write (UDP GSO): 1 where it does not divide writes.
 ///
 /// # Errors
 ///
@@ -21,19 +21,19 @@ pub fn most_segments() -> io::Result<usize> {
     Ok(state.max_gso_segments().get())
 }
 
-/// A socket at `address`. One of IPv6 serves IPv4 too, if `is_both` says so and the system can.
+/// Opens a socket at `address`. An IPv6 socket serves IPv4, too, if `is_both` is true and the system supports it.
 pub(crate) fn open(address: SocketAddr, is_both: bool) -> io::Result<std::net::UdpSocket> {
     let socket = Socket::new(
         Domain::for_address(address),
         Type::DGRAM,
         Some(Protocol::UDP),
     )?;
-    // Each of these is a wish: a system that refuses one still gives a working socket.
+    // These settings are optional: if a system refuses one, the socket still works.
     if address.is_ipv6() {
         let _ = socket.set_only_v6(!is_both);
     }
-    let _ = socket.set_recv_buffer_size(SOCKET_BUFFER);
-    let _ = socket.set_send_buffer_size(SOCKET_BUFFER);
+    let _ = socket.set_recv_buffer_size(SOCKET_BUFFER_BYTES);
+    let _ = socket.set_send_buffer_size(SOCKET_BUFFER_BYTES);
     socket.bind(&address.into())?;
     Ok(socket.into())
 }

@@ -1,4 +1,4 @@
-//! Who may talk to whom.
+//! Tests of who may connect to whom.
 
 use std::net::Ipv4Addr;
 use std::num::NonZeroUsize;
@@ -23,7 +23,8 @@ fn quiet() -> Arc<TransportConfig> {
     Arc::new(transport(Arc::new(CubicConfig::default())))
 }
 
-/// What a client that expects the certificate `pinned` and speaks `alpn` gets from a server set up as `server`.
+/// Returns the result of a client that expects the certificate `pinned` and speaks `alpn`, at a server set up as
+/// `server`.
 async fn meet(
     server: ServerConfig,
     identity: &Identity,
@@ -57,7 +58,7 @@ async fn the_pinned_server_and_the_protocol_are_required() {
     );
 }
 
-/// A certificate is public: whoever shows it must prove that its key is theirs.
+/// A certificate is public, so a server must prove that it has the key.
 #[tokio::test]
 async fn a_copied_certificate_is_not_enough() {
     let (own, thief) = (Identity::generate().unwrap(), Identity::generate().unwrap());

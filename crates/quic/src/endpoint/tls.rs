@@ -13,13 +13,13 @@ use super::error::EndpointError;
 use super::fingerprint::Fingerprint;
 use super::identity::{Identity, provider};
 
-/// The most connections that may wait for a decision, which takes a moment.
+/// The maximum number of connections that wait for a decision, which takes a moment.
 const MAX_INCOMING: usize = 1024;
 
-/// The most bytes that are kept of such a connection's packets after its first.
-const INCOMING_BUFFER: u64 = 16 << 10;
+/// The maximum bytes that are kept of such a connection's packets after its first.
+const MAX_INCOMING_BYTES: u64 = 16 << 10;
 
-/// A server that shows `identity` and speaks only the protocol `alpn`.
+/// Returns the settings of a server that shows `identity` and speaks only the protocol `alpn`.
 pub fn server_config(
     identity: &Identity,
     alpn: &[u8],
@@ -31,12 +31,13 @@ pub fn server_config(
     config
         .transport_config(transport)
         .max_incoming(MAX_INCOMING)
-        .incoming_buffer_size(INCOMING_BUFFER)
-        .incoming_buffer_size_total(INCOMING_BUFFER * 64);
+        .incoming_buffer_size(MAX_INCOMING_BYTES)
+        .incoming_buffer_size_total(MAX_INCOMING_BYTES * 64);
     Ok(config)
 }
 
-/// A client that talks only to the server whose certificate has the fingerprint `server`, and only in protocol `alpn`.
+/// Returns the settings of a client that accepts only the server whose certificate has the fingerprint `server`, and
+/// only the protocol `alpn`.
 pub fn client_config(
     server: Fingerprint,
     alpn: &[u8],
@@ -54,7 +55,7 @@ pub fn client_config(
     Ok(config)
 }
 
-/// Accepts one certificate, whatever it says, and requires the proof that the server holds its key.
+/// Accepts one certificate, whatever its contents, and requires the proof that the server has its key.
 #[derive(Debug)]
 struct Pinned {
     server: Fingerprint,

@@ -1,4 +1,4 @@
-//! A limited number of places for connections, which addresses share.
+//! A limited number of places for connections, shared fairly among addresses.
 
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -10,7 +10,7 @@ use units::{Duration, Time};
 
 use crate::lock::lock;
 
-/// The places. See [`Places`] for who makes room when all are taken.
+/// The places. [`Places`] decides who makes room when all are taken.
 #[derive(Debug)]
 pub struct Door {
     inside: Mutex<Inside>,
@@ -19,13 +19,13 @@ pub struct Door {
 
 #[derive(Debug)]
 struct Inside {
-    /// Who is told that its place is lost.
+    /// The places, each with the task to notify when it is lost.
     places: Places<u64, Arc<Notify>>,
     came: u64,
 }
 
 impl Door {
-    /// So many places.
+    /// Makes this many places.
     pub fn new(places: usize) -> Arc<Door> {
         Arc::new(Door {
             inside: Mutex::new(Inside {
@@ -36,7 +36,8 @@ impl Door {
         })
     }
 
-    /// A place for a connection from this address, for which another one may lose its own. Nothing if there is none.
+    /// Takes a place for a connection from this address, possibly in place of another connection. Returns `None` if
+    /// there is none.
     pub fn enter(self: &Arc<Door>, from: IpAddr) -> Option<Seat> {
         let (host, now) = (Host::of(from), self.now());
         let mut inside = self.inside();
@@ -53,7 +54,7 @@ impl Door {
         })
     }
 
-    /// How many places are taken.
+    /// The number of taken places.
     pub fn taken(&self) -> usize {
         self.inside().places.len()
     }
@@ -63,12 +64,12 @@ impl Door {
     }
 
     fn inside(&self) -> MutexGuard<'_, Inside> {
-        // Nothing that holds the lock can leave it half-changed.
+        // No operation under the lock can leave the state inconsistent.
         lock(&self.inside)
     }
 }
 
-/// A connection's place. Dropping it frees the place.
+/// A connection's place. It is free again when this is dropped.
 #[derive(Debug)]
 pub struct Seat {
     door: Arc<Door>,
@@ -77,14 +78,14 @@ pub struct Seat {
 }
 
 impl Seat {
-    /// Something has come over the connection.
+    /// Records that data has arrived over the connection.
     pub fn active(&self) {
         let now = self.door.now();
-        // Nothing to do if the place is lost.
+        // This does nothing if the place is lost.
         let _ = self.door.inside().places.active(&self.key, now);
     }
 
-    /// Waits until the place is lost to another connection. To be waited for once.
+    /// Waits until the place is lost to another connection. Only one task may wait.
     pub async fn lost(&self) {
         self.lost.notified().await;
     }
@@ -109,7 +110,7 @@ mod tests {
         let other = door.enter(from(2)).unwrap();
         assert_eq!(door.taken(), 4);
         greedy[0].lost().await;
-        // Its place is another's already.
+        // Its place belongs to another connection already.
         drop(greedy.remove(0));
         assert_eq!(door.taken(), 4);
         drop(other);

@@ -7,34 +7,34 @@ use std::path::{Path, PathBuf};
 use super::private_file;
 use crate::endpoint::{EndpointError, Identity};
 
-/// What is larger is no identity.
-const LARGEST: u64 = 64 << 10;
+/// The maximum size of an identity's file, in bytes.
+const MAX_FILE_BYTES: u64 = 64 << 10;
 
-/// The file cannot be used.
+/// An error of an identity's file.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum IdentityError {
-    /// The system refuses.
+    /// The system refuses access.
     #[error("cannot use {}: {source}", .file.display())]
     File {
         /// The file.
         file: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
-    /// Something else is in it.
+    /// The file has other contents.
     #[error("{} is not an identity of a receiver; name another file", .0.display())]
     Foreign(PathBuf),
-    /// A new one could not be made.
+    /// A new identity could not be made.
     #[error(transparent)]
     Endpoint(#[from] EndpointError),
 }
 
-/// The identity in `file`; if there is no such file, a new one, which is put there for nobody else to read.
+/// Reads the identity in `file`. If there is no such file, makes a new one, readable by its owner only.
 ///
 /// # Errors
 ///
-/// The file cannot be read or made, or has something else in it.
+/// The file cannot be read or made, or has other contents.
 pub fn identity_in(file: &Path) -> Result<Identity, IdentityError> {
     let failed = |source| IdentityError::File {
         file: file.to_owned(),
@@ -42,7 +42,7 @@ pub fn identity_in(file: &Path) -> Result<Identity, IdentityError> {
     };
     let foreign = || IdentityError::Foreign(file.to_owned());
     match fs::metadata(file) {
-        Ok(there) if !there.is_file() || there.len() > LARGEST => return Err(foreign()),
+        Ok(there) if !there.is_file() || there.len() > MAX_FILE_BYTES => return Err(foreign()),
         Ok(_) => {
             let bytes = fs::read(file).map_err(failed)?;
             let parts: (Vec<u8>, Vec<u8>) = postcard::from_bytes(&bytes).map_err(|_| foreign())?;

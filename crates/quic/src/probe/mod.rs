@@ -1,11 +1,12 @@
-//! Probes: how long a given number of bytes takes to a receiver, again and again over one connection that is kept open.
+//! Probes: the time that a given number of bytes takes to a receiver, measured repeatedly over one open connection.
 //!
-//! A probe spreads over up to [`STREAMS`] bidirectional streams, so that no stream's window limits it. On each, the sender
-//! writes its part, zeros, to the end; the receiver discards what comes and answers with the number of bytes, eight, the
-//! most significant first. A probe has taken as long as the last answer was away: there, and back with the answer.
+//! A probe uses up to [`STREAMS`] bidirectional streams, so that no stream's window limits it. On each, the sender
+//! writes its part, zeros, to the end. The receiver discards the data and answers with the number of bytes, as eight
+//! bytes, the most significant first. A probe's time ends when the last answer arrives.
 //!
-//! Before its first probe, a sender proves that it knows the receiver's [`Token`]. `docs/probe.md` has the protocol, and
-//! what a receiver bounds; what is not QUIC's own ([`Door`], [`Token`], [`Answer`]) is for probes over TCP too.
+//! Before its first probe, a sender proves that it knows the receiver's [`Token`]. `docs/probe.md` has the protocol and
+//! the receiver's limits. The parts that do not depend on QUIC ([`Door`], [`Token`], [`Answer`]) also serve probes over
+//! TCP.
 
 mod door;
 mod identity;
@@ -15,7 +16,7 @@ mod token;
 
 pub use door::{Door, Seat};
 pub use identity::{IdentityError, identity_in};
-pub use server::{IDLE, LARGEST, PROOF_TIME, STALL, serve};
+pub use server::{IDLE_TIMEOUT, MAX_STREAM_BYTES, PROOF_TIMEOUT, STALL_TIMEOUT, serve};
 pub use token::{PROOF_LEN, Token, TokenError, challenge};
 
 use std::net::SocketAddr;
@@ -32,13 +33,13 @@ use crate::endpoint::{self, Client, EndpointError, Fingerprint, STREAMS};
 
 const ALPN: &[u8] = b"fullpipe-probe/2";
 
-/// What the TLS session exports for the challenge (RFC 8446, "Exporters").
+/// The label under which the TLS session exports the challenge (RFC 8446, "Exporters").
 const EXPORTER_LABEL: &[u8] = b"EXPORTER-fullpipe-probe-2";
 
-/// What is written at a time.
-static PIECE: [u8; 64 << 10] = [0; 64 << 10];
+/// The zeros that are written at a time.
+static ZEROS: [u8; 64 << 10] = [0; 64 << 10];
 
-/// A probe could not be carried through.
+/// The error of a probe.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ProbeError {
@@ -51,29 +52,29 @@ pub enum ProbeError {
     /// The receiver did not take the payload.
     #[error("cannot send: {0}")]
     Write(#[from] WriteError),
-    /// The receiver's answer did not come whole.
+    /// The receiver's answer did not arrive whole.
     #[error("no answer: {0}")]
     Read(#[from] ReadExactError),
     /// The stream was closed before its end.
     #[error("stream closed early")]
     Closed(#[from] noq_proto::ClosedStream),
-    /// The receiver does not take what we send.
+    /// The receiver turns the sender away.
     #[error(transparent)]
     TurnedAway(#[from] TurnedAway),
-    /// The TLS session cannot be named, by which the sender proves itself.
+    /// The TLS session gives no challenge.
     #[error("TLS exports no keying material")]
     NoChallenge,
-    /// The receiver got another number of bytes.
+    /// The receiver counted another number of bytes.
     #[error("the receiver says that it got {got} of {sent} bytes")]
     Count {
-        /// What it says.
+        /// The receiver's number.
         got: u64,
-        /// What was sent.
+        /// The number of sent bytes.
         sent: u64,
     },
 }
 
-/// What a receiver answers to a proof, as one byte.
+/// A receiver's answer to a proof, as one byte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Answer {
@@ -85,7 +86,7 @@ pub enum Answer {
     Full = 2,
 }
 
-/// A receiver does not take what we send.
+/// A receiver's reason to turn a sender away.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TurnedAway {
@@ -97,13 +98,13 @@ pub enum TurnedAway {
     /// All places are taken.
     #[error("all places of the receiver are taken")]
     Full,
-    /// Something else, which this version does not know.
+    /// Another reason, which this version does not know.
     #[error("the receiver answered {0}, which this version does not know")]
     Unknown(u8),
 }
 
 impl Answer {
-    /// Reads the byte of an answer.
+    /// Reads an answer's byte.
     ///
     /// # Errors
     ///
@@ -118,7 +119,7 @@ impl Answer {
     }
 }
 
-/// The challenge of this TLS session.
+/// Returns the challenge of this TLS session.
 fn challenge_of(connection: &Connection) -> Result<[u8; PROOF_LEN], ProbeError> {
     let mut challenge = [0; PROOF_LEN];
     connection
@@ -127,18 +128,18 @@ fn challenge_of(connection: &Connection) -> Result<[u8; PROOF_LEN], ProbeError> 
     Ok(challenge)
 }
 
-/// The sending side: a connection that is kept open.
+/// The sending side: a connection that stays open.
 #[derive(Debug)]
 pub struct Prober {
     connection: Connection,
 }
 
 impl Prober {
-    /// Connects to the receiver with this certificate, and proves that we know its token. `controllers` makes what controls the
-    /// connection's congestion: see [`crate::controller`].
+    /// Connects to the receiver with this certificate, and proves that the sender knows its token. `controllers` makes
+    /// the connection's congestion controller: see [`crate::controller`].
     ///
     /// # Errors
-    /// There is no connection, or the receiver does not take what we send.
+    /// The connection fails, or the receiver turns the sender away.
     pub async fn connect(
         server: SocketAddr,
         fingerprint: Fingerprint,
@@ -165,11 +166,11 @@ impl Prober {
         Ok(Answer::read(answer)?)
     }
 
-    /// Sends so many bytes, and returns how long it took until the receiver's confirmation of the last one had come back.
-    /// After an error, nothing more is to be expected of the connection.
+    /// Sends this many bytes, and returns the time until the receiver's last confirmation arrived. After an error, the
+    /// connection cannot be used any more.
     pub async fn probe(&self, bytes: u64) -> Result<Duration, ProbeError> {
         let start = Instant::now();
-        let parts = bytes.div_ceil(PIECE.len() as u64).clamp(1, STREAMS.into());
+        let parts = bytes.div_ceil(ZEROS.len() as u64).clamp(1, STREAMS.into());
         let part = |index: u64| bytes / parts + u64::from(index < bytes % parts);
         try_join_all((0..parts).map(|index| self.carry(part(index)))).await?;
         Ok(start.elapsed())
@@ -179,10 +180,10 @@ impl Prober {
         let (mut to, mut from) = self.connection.open_bi().await?;
         let mut left = bytes;
         while left > 0 {
-            let length = left.min(PIECE.len() as u64);
-            // No longer than a piece.
+            let length = left.min(ZEROS.len() as u64);
+            // A chunk is no longer than [`ZEROS`].
             to.write_chunk(Bytes::from_static(
-                PIECE.get(..length as usize).unwrap_or_default(),
+                ZEROS.get(..length as usize).unwrap_or_default(),
             ))
             .await?;
             left -= length;

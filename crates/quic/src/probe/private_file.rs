@@ -1,14 +1,14 @@
-//! Files that nobody else may read.
+//! Files that only their owner may read.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::path::Path;
 
-/// Makes a file for its owner only. One that could not be written is not left behind.
+/// Creates a file for its owner only. If it cannot be written, it is removed.
 ///
 /// # Errors
 ///
-/// There is a file already, or the system refuses.
+/// The file exists already, or the system refuses.
 pub(super) fn create(file: &Path, contents: &[u8]) -> io::Result<()> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
@@ -16,7 +16,7 @@ pub(super) fn create(file: &Path, contents: &[u8]) -> io::Result<()> {
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     let written = options.open(file)?.write_all(contents);
     written.inspect_err(|_| {
-        // Half of it would stand in the next one's way.
+        // A partial file would block the next attempt.
         let _ = fs::remove_file(file);
     })
 }

@@ -15,45 +15,45 @@ use crate::connection::{Connection, Incoming, RecvStream, SendStream};
 use crate::endpoint::{EndpointError, Identity, STREAMS};
 use crate::server::{self, Server};
 
-/// The most bytes that a stream may bring.
-pub const LARGEST: u64 = 1 << 30;
+/// The maximum bytes of a stream.
+pub const MAX_STREAM_BYTES: u64 = 1 << 30;
 
-/// The most connections at a time that have proved that they know the token, and the most that have not yet.
-const CONNECTIONS: usize = 64;
+/// The maximum number of proven connections at a time, and that of unproven ones.
+const MAX_CONNECTIONS: usize = 64;
 
-/// From so many unproven connections on, one must show that its address is its own before it takes a place.
-const CROWDED: usize = 8;
+/// The number of unproven connections from which on a new client must validate its address first.
+const UNPROVEN_BEFORE_RETRY: usize = 8;
 
-/// A connection has so long for its handshake and its proof.
-pub const PROOF_TIME: Duration = Duration::from_secs(10);
+/// The maximum time for a connection's handshake and proof.
+pub const PROOF_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// What may be under way to us, or wait for what was sent before it: before the proof, which fits in; after it with a token;
-/// and without one. A connection can make us hold so much.
+/// Receive windows: before the proof, which fits in; after it with a token; and without a token. They bound the memory
+/// that a connection can take.
 const GUEST_WINDOW: VarInt = VarInt::from_u32(4 << 10);
 const WINDOW: VarInt = VarInt::from_u32(32 << 20);
 const OPEN_WINDOW: VarInt = VarInt::from_u32(4 << 20);
 
-/// A connection over which nothing has been asked for so long is closed: longer than any interval of probes.
-pub const IDLE: Duration = Duration::from_secs(15 * 60);
+/// The maximum time without a probe on a connection: longer than any interval of probes.
+pub const IDLE_TIMEOUT: Duration = Duration::from_secs(15 * 60);
 
-/// A probe that brings nothing for so long ends its connection.
-pub const STALL: Duration = Duration::from_secs(60);
+/// The maximum time without data in a probe.
+pub const STALL_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// What is taken from a stream at a time.
-const READ: usize = 256 << 10;
+/// The maximum bytes read from a stream at a time.
+const READ_BYTES: usize = 256 << 10;
 
-/// What the connections of a receiver share.
-struct Hall {
+/// The state that the connections of a receiver share.
+struct Shared {
     token: Token,
     guests: Arc<Door>,
     senders: Arc<Door>,
 }
 
-/// Receives probes of those who know the token until dropped: whatever comes is counted and discarded. Listens at `address`
-/// (port 0: any free one) as `identity`. Must be called within a tokio runtime.
+/// Receives probes of senders that know the token, until it is dropped. It counts and discards their data. Listens at
+/// `address` (port 0: any free port) as `identity`. Must be called within a tokio runtime.
 ///
 /// # Errors
-/// The address is taken, or the identity is unusable.
+/// The address is in use, or the identity is unusable.
 pub fn serve(
     address: SocketAddr,
     identity: &Identity,
@@ -65,19 +65,19 @@ pub fn serve(
         .datagram_receive_buffer_size(None)
         .max_concurrent_bidi_streams(VarInt::from_u32(1))
         .max_concurrent_uni_streams(VarInt::from_u32(0));
-    let hall = Arc::new(Hall {
+    let shared = Arc::new(Shared {
         token: token.clone(),
-        guests: Door::new(CONNECTIONS),
-        senders: Door::new(CONNECTIONS),
+        guests: Door::new(MAX_CONNECTIONS),
+        senders: Door::new(MAX_CONNECTIONS),
     });
     Server::start(address, identity, ALPN, transport, move |incoming| {
-        if hall.guests.taken() >= CROWDED && incoming.may_retry() {
+        if shared.guests.taken() >= UNPROVEN_BEFORE_RETRY && incoming.may_retry() {
             incoming.retry();
             return None;
         }
         let from = incoming.remote_address()?.ip();
-        match hall.guests.enter(from) {
-            Some(guest) => Some(receive(incoming, from, guest, hall.clone())),
+        match shared.guests.enter(from) {
+            Some(guest) => Some(receive(incoming, from, guest, shared.clone())),
             None => {
                 incoming.refuse();
                 None
@@ -86,10 +86,10 @@ pub fn serve(
     })
 }
 
-/// Takes a connection from its handshake to its end. Whatever ends it, there is nobody to tell.
-async fn receive(incoming: Incoming, from: IpAddr, guest: Seat, hall: Arc<Hall>) {
+/// Serves a connection from its handshake to its end. Its errors are not reported.
+async fn receive(incoming: Incoming, from: IpAddr, guest: Seat, shared: Arc<Shared>) {
     let proven = tokio::select! {
-        proven = timeout(PROOF_TIME, greet(incoming, from, &hall)) => proven.ok().flatten(),
+        proven = timeout(PROOF_TIMEOUT, greet(incoming, from, &shared)) => proven.ok().flatten(),
         () = guest.lost() => None,
     };
     let Some((connection, sender)) = proven else {
@@ -104,39 +104,39 @@ async fn receive(incoming: Incoming, from: IpAddr, guest: Seat, hall: Arc<Hall>)
     connection.close(0u32.into(), b"");
 }
 
-/// Waits for the proof, and answers it. The connection, if it may send.
-async fn greet(incoming: Incoming, from: IpAddr, hall: &Hall) -> Option<(Connection, Seat)> {
+/// Waits for the proof, and answers it. Returns the connection if it may send.
+async fn greet(incoming: Incoming, from: IpAddr, shared: &Shared) -> Option<(Connection, Seat)> {
     let connection = incoming.accept().await.ok()?;
     let (mut to, mut proof) = connection.accept_bi().await.ok()?;
     let proof = proof.read_to_end(PROOF_LEN).await.ok()?;
     let challenge = challenge_of(&connection).ok()?;
-    let is_proven = hall.token.is_proven(&challenge, &proof);
-    let sender = is_proven.then(|| hall.senders.enter(from)).flatten();
+    let is_proven = shared.token.is_proven(&challenge, &proof);
+    let sender = is_proven.then(|| shared.senders.enter(from)).flatten();
     let answer = match &sender {
         Some(_) => Answer::Welcome,
         None if is_proven => Answer::Full,
         None => Answer::WrongToken,
     };
     if sender.is_some() {
-        let is_open = hall.token.is_none();
+        let is_open = shared.token.is_none();
         connection.set_receive_window(if is_open { OPEN_WINDOW } else { WINDOW });
         connection.set_max_concurrent_bi_streams(VarInt::from_u32(STREAMS));
     }
     to.write_all(&[answer as u8]).await.ok()?;
     to.finish().ok()?;
     if sender.is_none() {
-        // Until the answer is there.
+        // Waits until the answer has arrived.
         let _ = to.stopped().await;
     }
     Some((connection, sender?))
 }
 
-/// Takes probes until the connection ends, stalls, or breaks the protocol.
+/// Receives probes until the connection ends, stalls, or violates the protocol.
 async fn attend(connection: &Connection, sender: &Arc<Seat>) {
     let mut streams = JoinSet::new();
     loop {
         tokio::select! {
-            accepted = timeout(IDLE, connection.accept_bi()) => match accepted {
+            accepted = timeout(IDLE_TIMEOUT, connection.accept_bi()) => match accepted {
                 Ok(Ok((to, from))) => {
                     sender.active();
                     streams.spawn(take(to, from, sender.clone()));
@@ -152,18 +152,22 @@ async fn attend(connection: &Connection, sender: &Arc<Seat>) {
     }
 }
 
-/// Discards what a stream brings, and answers how much it was. Nothing if it broke a rule.
+/// Discards a stream's data, and answers their number. Returns `None` if the stream violated a rule.
 async fn take(mut to: SendStream, mut from: RecvStream, sender: Arc<Seat>) -> Option<()> {
     let mut bytes = 0;
-    while let Some(chunk) = timeout(STALL, from.read_chunk(READ)).await.ok()?.ok()? {
+    while let Some(chunk) = timeout(STALL_TIMEOUT, from.read_chunk(READ_BYTES))
+        .await
+        .ok()?
+        .ok()?
+    {
         sender.active();
         bytes += chunk.len() as u64;
-        if bytes > LARGEST {
+        if bytes > MAX_STREAM_BYTES {
             return None;
         }
     }
     if to.write_all(&bytes.to_be_bytes()).await.is_ok() {
-        // Fails only if the sender no longer wants to know.
+        // This fails only if the sender has stopped the stream.
         let _ = to.finish();
     }
     Some(())

@@ -1,4 +1,4 @@
-//! What a sender must know before a receiver takes anything from it.
+//! The secret that a sender must know before a receiver accepts its data.
 
 use std::fmt;
 use std::fs::{self, File};
@@ -14,63 +14,63 @@ use super::private_file;
 /// The length of a challenge and of its proof, in bytes.
 pub const PROOF_LEN: usize = blake3::OUT_LEN;
 
-/// A shorter token could be guessed.
-const SHORTEST: usize = 16;
+/// The minimum length of a token, in bytes. A shorter token could be guessed.
+const MIN_TOKEN_BYTES: usize = 16;
 
-/// What is longer is no token.
-const LONGEST: u64 = 4096;
+/// The maximum length of a token, in bytes.
+const MAX_TOKEN_BYTES: u64 = 4096;
 
-/// What an editor may put around a token: a byte-order mark, and the line's end.
-const AROUND: u64 = 3 + 2;
+/// The bytes that an editor may put around a token: a byte-order mark, and the line's end.
+const MAX_MARGIN_BYTES: u64 = 3 + 2;
 
-/// The random bytes of a new token.
-const NEW: usize = 16;
+/// The number of random bytes of a new token.
+const NEW_TOKEN_BYTES: usize = 16;
 
 const KEY_CONTEXT: &str = "fullpipe-probe 2: the sender's proof of the receiver's token";
 
-/// The secret that a receiver's senders share, or none. Never shown.
+/// The secret that a receiver's senders share, or none. It is never shown.
 #[derive(Clone)]
 pub struct Token {
     key: [u8; blake3::KEY_LEN],
     is_none: bool,
 }
 
-/// There is no such token.
+/// The error of a token.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TokenError {
-    /// The system refuses.
+    /// The system refuses access to the file.
     #[error("cannot use {}: {source}", .file.display())]
     File {
         /// The file.
         file: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
-    /// The file has something else in it.
+    /// The file has other contents.
     #[error("{} has no token in it: {reason}", .file.display())]
     Foreign {
         /// The file.
         file: PathBuf,
-        /// Why not.
+        /// The reason.
         reason: Box<TokenError>,
     },
-    /// It could be guessed.
-    #[error("a token has at least {SHORTEST} characters")]
+    /// The token could be guessed.
+    #[error("a token has at least {MIN_TOKEN_BYTES} characters")]
     Short,
-    /// It is something else.
-    #[error("a token is one line of at most {LONGEST} characters")]
+    /// The text is no token.
+    #[error("a token is one line of at most {MAX_TOKEN_BYTES} characters")]
     NoText,
-    /// It is in another encoding.
+    /// The text has another encoding.
     #[error(transparent)]
     Encoding(TextError),
-    /// A new one could not be made.
+    /// No new token could be made.
     #[error("the system has no randomness for a token")]
     Randomness,
 }
 
 impl Token {
-    /// No secret: anybody may send.
+    /// Returns no secret: anybody may send.
     pub const fn none() -> Token {
         Token {
             key: [0; blake3::KEY_LEN],
@@ -78,17 +78,17 @@ impl Token {
         }
     }
 
-    /// The token with this text, without the space around it.
+    /// Returns the token with this text, without the white space around it.
     ///
     /// # Errors
     ///
-    /// It is too short, or more than one line.
+    /// The text is too short, or has more than one line.
     pub fn parse(text: &str) -> Result<Token, TokenError> {
         let text = text.trim();
-        if text.chars().any(char::is_control) || text.len() as u64 > LONGEST {
+        if text.chars().any(char::is_control) || text.len() as u64 > MAX_TOKEN_BYTES {
             return Err(TokenError::NoText);
         }
-        match text.chars().nth(SHORTEST - 1) {
+        match text.chars().nth(MIN_TOKEN_BYTES - 1) {
             Some(_) => Ok(Token {
                 key: blake3::derive_key(KEY_CONTEXT, text.as_bytes()),
                 is_none: false,
@@ -97,18 +97,18 @@ impl Token {
         }
     }
 
-    /// The token in this file.
+    /// Reads the token in this file.
     ///
     /// # Errors
     ///
-    /// The file cannot be read, or has no token in it.
+    /// The file cannot be read, or has no token.
     pub fn in_file(file: &Path) -> Result<Token, TokenError> {
         let failed = |source| TokenError::File {
             file: file.to_owned(),
             source,
         };
         let opened = File::open(file).map_err(failed)?;
-        let token = match text::read(opened, LONGEST + AROUND) {
+        let token = match text::read(opened, MAX_TOKEN_BYTES + MAX_MARGIN_BYTES) {
             Ok(text) => Token::parse(&text),
             Err(TextError::Read(error)) => return Err(failed(error)),
             Err(TextError::Large(_)) => Err(TokenError::NoText),
@@ -120,18 +120,18 @@ impl Token {
         })
     }
 
-    /// The token in this file; if there is no such file, a new one of 128 random bits, which is put there for nobody else to
-    /// read.
+    /// Reads the token in this file. If there is no such file, makes a new one of 128 random bits, readable by its
+    /// owner only.
     ///
     /// # Errors
     ///
-    /// The file cannot be read or made, or has no token in it.
+    /// The file cannot be read or made, or has no token.
     pub fn in_file_or_new(file: &Path) -> Result<Token, TokenError> {
         match fs::symlink_metadata(file) {
             Err(error) if error.kind() == ErrorKind::NotFound => {}
             _ => return Token::in_file(file),
         }
-        let text = HEXLOWER.encode(&random::<[u8; NEW]>()?) + "\n";
+        let text = HEXLOWER.encode(&random::<[u8; NEW_TOKEN_BYTES]>()?) + "\n";
         private_file::create(file, text.as_bytes()).map_err(|source| TokenError::File {
             file: file.to_owned(),
             source,
@@ -139,17 +139,17 @@ impl Token {
         Token::parse(&text)
     }
 
-    /// Whether anybody may send.
+    /// True if anybody may send.
     pub const fn is_none(&self) -> bool {
         self.is_none
     }
 
-    /// The proof that its sender knows the token, for this challenge alone.
+    /// Returns the proof that its sender knows the token. It is valid for this challenge only.
     pub fn proof(&self, challenge: &[u8; PROOF_LEN]) -> [u8; PROOF_LEN] {
         *blake3::keyed_hash(&self.key, challenge).as_bytes()
     }
 
-    /// Whether this is the proof. Compares in constant time, as [`blake3::Hash`] does.
+    /// True if this is the proof. Compares in constant time, as [`blake3::Hash`] does.
     pub fn is_proven(&self, challenge: &[u8; PROOF_LEN], proof: &[u8]) -> bool {
         blake3::keyed_hash(&self.key, challenge) == *proof
     }
@@ -169,7 +169,7 @@ impl fmt::Debug for Token {
     }
 }
 
-/// A random challenge.
+/// Returns a random challenge.
 ///
 /// # Errors
 ///
@@ -197,7 +197,7 @@ mod tests {
         assert!(!token.is_proven(&one, &token.proof(&one)[..31]));
         assert!(!token.is_proven(&one, &Token::none().proof(&one)));
         assert!(Token::none().is_proven(&one, &Token::none().proof(&one)));
-        // As docs/probe.md has it, for those who write a sender of their own.
+        // The derivation is that of docs/probe.md, for those who write their own sender.
         let key = blake3::derive_key(KEY_CONTEXT, b"sixteen letters!");
         assert_eq!(
             token.proof(&one),
@@ -241,7 +241,7 @@ mod tests {
             let mode = fs::metadata(&file).unwrap().permissions().mode();
             assert_eq!(mode & 0o777, 0o600);
         }
-        // As editors save it.
+        // Editors save the text in this form.
         let marked = format!("\u{feff}{}\r\n", text.trim());
         fs::write(&file, marked).unwrap();
         assert_eq!(Token::in_file(&file).unwrap(), made);

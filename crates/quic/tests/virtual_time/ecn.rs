@@ -1,4 +1,4 @@
-//! Who gets marks: those who answer them.
+//! Only flows that respond to marks get them.
 
 use congestion::{ControllerKind, Duration};
 use quic::controller::factory;
@@ -7,7 +7,7 @@ use crate::world::{World, simple_path};
 
 const SECOND: Duration = Duration::from_secs(1);
 
-/// A controller that does not answer marks must not ask for them instead of losses (RFC 3168, "The TCP Sender").
+/// A controller that does not respond to marks must not request them in place of losses (RFC 3168, "The TCP Sender").
 #[test]
 fn packets_are_ecn_capable_if_marks_are_answered() {
     for kind in ControllerKind::ALL.iter().copied() {
@@ -19,7 +19,7 @@ fn packets_are_ecn_capable_if_marks_are_answered() {
         let all = |is: bool| move |d: &crate::world::Departure| d.is_ecn_capable == is;
         assert!(world.departures.iter().all(all(is_answering)), "{kind}");
 
-        // From now on the network marks what it may mark.
+        // From now on, the network marks ECN-capable packets.
         world.marks = true;
         world.run(SECOND);
         let before = world.received;

@@ -1,4 +1,4 @@
-//! What the controllers achieve on paths whose limit is known.
+//! The controllers' goodput on paths whose limit is known.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ fn bulk(kind: ControllerKind, setting: Setting, secs: u64) -> (f64, Arc<Samples>
     bulk_with_late_acks(kind, setting, secs, Duration::ZERO)
 }
 
-/// As [`bulk`], with ACKs that come late by up to so much.
+/// As [`bulk`], with ACKs that come late by up to this much.
 fn bulk_with_late_acks(
     kind: ControllerKind,
     (rate, rtt_ms, bdp, loss): Setting,
@@ -39,8 +39,8 @@ fn bulk_with_late_acks(
     (share, samples)
 }
 
-/// A transfer's share of the limit, from the first packet of the handshake until the confirmation of the last byte
-/// could be back.
+/// A transfer's share of the limit, from the first packet of the handshake until the confirmation of the last byte can
+/// arrive.
 fn transfer(
     kind: ControllerKind,
     (rate, rtt_ms, bdp, loss): Setting,
@@ -66,7 +66,7 @@ fn bbr1_fills_a_long_path_whatever_the_loss() {
     }
 }
 
-/// The shares of BBRv3 flows of so many seeds, from the worst to the best.
+/// The shares of BBRv3 flows with this many seeds, from the lowest to the highest.
 fn bbr3_shares(config: bbr3::Config, loss: &str, seeds: u64) -> Vec<f64> {
     const SECS: u64 = 30;
     let share = |seed| {
@@ -83,7 +83,8 @@ fn bbr3_shares(config: bbr3::Config, loss: &str, seeds: u64) -> Vec<f64> {
     shares
 }
 
-/// `docs/bbr3.md` says what a loss of 1 % takes, and why less if the flow does not answer losses while it is slow on purpose.
+/// `docs/bbr3.md` explains the cost of a loss of 1 %, and why it is lower if the flow ignores losses while it sends
+/// slowly by design.
 #[test]
 fn bbr3_fills_a_long_path_and_bears_a_little_loss() {
     bbr3_has(bbr3::Config::quic(), 0.84);
@@ -98,7 +99,7 @@ fn bbr3_fills_it_better_without_its_own_slow_samples() {
     bbr3_has(config, 0.88);
 }
 
-/// The median is at least 0.92 of the limit without loss, and this with 1 %.
+/// Tests that the median is at least 0.92 of the limit without loss, and `with_loss` with 1 %.
 fn bbr3_has(config: bbr3::Config, with_loss: f64) {
     for (loss, seeds, least) in [("0%", 1, 0.92), ("1%", 9, with_loss)] {
         let shares = bbr3_shares(config, loss, seeds);
@@ -120,7 +121,7 @@ fn bbr_keeps_a_deep_buffer_empty() {
     }
 }
 
-/// A late ACK makes delivery-rate samples too high by its lateness as a share of the RTT. Pacing 1 % below BtlBw makes up
+/// A late ACK increases delivery-rate samples by its lateness as a share of the RTT. Pacing 1 % below BtlBw compensates
 /// for 1 % of the RTT.
 #[test]
 fn bbr1_keeps_a_deep_buffer_empty_when_acks_are_a_little_late() {
@@ -149,7 +150,7 @@ fn a_short_transfer_over_a_lossy_path() {
     }
 }
 
-/// The share of payload in a full packet is what `limit_bps` relies on.
+/// `limit_bps` relies on the share of payload in a full packet.
 #[test]
 fn the_payload_share_is_what_full_packets_carry() {
     let path = simple_path("100mbit", 20, 4, "0%");

@@ -1,4 +1,4 @@
-//! That what happens on the path reaches the controller with its meaning intact.
+//! Events on the path reach the controller with their meaning intact.
 
 use congestion::{Bytes, Cause, Duration, Recovery, Time};
 use path::{PathConfig, Reorder};
@@ -9,8 +9,8 @@ use crate::world::{World, simple_path};
 const SECOND: Duration = Duration::from_secs(1);
 const RTT: Duration = Duration::from_millis(40);
 
-/// A flow paced at 40 Mbit/s within a window of 300 kB: on a 50 Mbit/s, 40 ms path it fills neither the window nor the
-/// path, and whatever is lost is lost by the path's doing.
+/// A flow paced at 40 Mbit/s within a window of 300 kB. On a path of 50 Mbit/s and 40 ms, it fills neither the window
+/// nor the path, so all losses are the path's.
 fn flow(path: PathConfig) -> (World, Log) {
     let (factory, log) = recorder(300_000, "40mbit");
     (World::new(path, 1, factory), log)
@@ -32,11 +32,11 @@ fn is_recovery(event: &Event, which: Recovery) -> bool {
     matches!(event, Event::Recovery(_, recovery, _) if *recovery == which)
 }
 
-/// What holds for every sequence of events.
+/// Checks the properties of every sequence of events.
 fn check(events: &[Event]) {
     let mut now = Time::ZERO;
     let mut inflight = Bytes::ZERO;
-    // When losses were last found, and what was in flight before them.
+    // The time of the last losses, and the bytes in flight before them.
     let (mut lost_at, mut before) = (Time::ZERO, Bytes::ZERO);
     let mut sent = Vec::new();
     let mut in_recovery: Option<Cause> = None;
@@ -59,7 +59,7 @@ fn check(events: &[Event]) {
                 if lost_at != lost.now {
                     (lost_at, before) = (lost.now, inflight);
                 }
-                // What the ACK that shows it delivered is no longer in flight either.
+                // The data that the same ACK delivered are not in flight either.
                 assert!(lost.inflight <= inflight - lost.packet.bytes);
                 inflight = lost.inflight;
                 has_lost = true;
@@ -72,7 +72,8 @@ fn check(events: &[Event]) {
                 assert!(!ack.newly_acked.is_zero());
                 let prior = if lost_at == ack.now { before } else { inflight };
                 assert_eq!(ack.prior_inflight, prior);
-                // Equal but for what has vanished from noq's table, and for padded handshake packets.
+                // They are equal except for packets that have vanished from noq's table, and for padded handshake
+                // packets.
                 if ack.now > Time::ZERO + SECOND {
                     assert!(ack.inflight + ack.newly_acked <= ack.prior_inflight);
                 }
@@ -80,7 +81,7 @@ fn check(events: &[Event]) {
             }
             Event::Recovery(time, recovery, at_change) => {
                 at(*time);
-                // All but a mark's are told with the ACK's deliveries and losses taken off.
+                // All reports but a mark's follow the subtraction of the ACK's deliveries and losses.
                 assert!(*at_change <= inflight);
                 match recovery {
                     Recovery::Entered(cause) => {
@@ -100,7 +101,8 @@ fn check(events: &[Event]) {
                 }
             }
             Event::Timeout(time, inflight) => {
-                // What leaves the least window of every controller, whatever is in flight (RFC 9002, "Persistent Congestion").
+                // This leaves the minimum window of every controller, whatever is in flight (RFC 9002, "Persistent
+                // Congestion").
                 assert!(inflight.is_zero());
                 at(*time);
                 assert!(std::mem::take(&mut has_lost));
@@ -122,7 +124,7 @@ fn losses() {
     world.run(SECOND * 5);
     let events = log.events();
     check(&events);
-    // noq also counts lost MTU probes, which are no sign of congestion, and lost packets that asked for no ACK.
+    // noq also counts lost MTU probes, which do not indicate congestion, and lost packets that asked for no ACK.
     let stats = world.sender_stats();
     let lost = count(&events, is_lost) as u64;
     let expected = stats.lost_packets - stats.lost_plpmtud_probes;
@@ -131,7 +133,7 @@ fn losses() {
         "{lost} of {expected}"
     );
     assert!(lost > 100);
-    // What an ACK shows to be lost comes before it. The timer finds little here.
+    // The losses that an ACK shows are reported before it. The timer finds few here.
     let settled = events.windows(2).filter(|pair| match pair {
         [Event::Lost(lost), Event::Ack(ack)] => lost.now == ack.now,
         [
@@ -144,7 +146,7 @@ fn losses() {
     assert!(settled * 10 >= lost * 9, "{settled} of {lost}");
     assert_eq!(count(&events, |e| is_recovery(e, Recovery::Undone)), 0);
     assert_eq!(count(&events, |e| matches!(e, Event::Timeout(..))), 0);
-    // A loss every third of a round trip: recoveries follow each other, at most one a round trip.
+    // A loss every third of a round trip: recoveries follow each other, at most one per round trip.
     let starts: Vec<Time> = events
         .iter()
         .filter_map(|event| match event {
@@ -208,7 +210,7 @@ fn persistent_congestion() {
     let timeout = events.iter().position(|e| matches!(e, Event::Timeout(..)));
     let timeout = timeout.expect("no timeout");
     assert_eq!(count(&events, |e| matches!(e, Event::Timeout(..))), 1);
-    // Everything that was in flight at the cut has been declared lost before, and the flow goes on after.
+    // Everything that was in flight at the cut was declared lost before, and the flow continues afterwards.
     let lost = events[before..timeout]
         .iter()
         .filter_map(|event| match event {
@@ -245,7 +247,7 @@ fn spurious_losses() {
 #[test]
 fn application_limits() {
     let (mut world, log) = flow(clean());
-    // Five requests of 100 kB with pauses, then bulk.
+    // The flow has five requests of 100 kB with pauses, and then bulk data.
     world.run(SECOND);
     for _ in 0..5 {
         world.write(100_000);
@@ -268,16 +270,16 @@ fn application_limits() {
     for event in &events {
         let Event::Ack(ack) = event else { continue };
         if ack.now < bulk_from && ack.now > Time::ZERO + SECOND {
-            // A request begins after a pause and ends in one: every packet of it was limited by the application.
+            // A request begins after a pause and ends before one, so the application limited each of its packets.
             assert!(ack.rate.is_app_limited, "{ack:?}");
         }
-        // The marks end with the pause: after two round trips, nothing of it is left.
+        // The marks end with the pauses: after two round trips, none is left.
         if ack.now > bulk_from + RTT * 3 {
             assert!(!ack.rate.is_app_limited, "{ack:?}");
             assert!(ack.is_cwnd_limited);
         }
     }
-    // The last ACK of each request finds nothing to send.
+    // The last ACK of each request finds no data to send.
     let last = pauses.iter().rev().find_map(|event| match event {
         Event::Ack(ack) => Some(ack),
         _ => None,
@@ -285,13 +287,13 @@ fn application_limits() {
     assert!(last.is_some_and(|ack| !ack.is_cwnd_limited && ack.inflight.is_zero()));
 }
 
-/// A pause shorter than a round trip, with packets still in flight.
+/// The pause is shorter than a round trip, and packets are still in flight.
 #[test]
 fn short_pauses_are_application_limits_too() {
     let (mut world, log) = flow(clean());
     world.run(SECOND);
     world.write(5_000_000);
-    // 5 MB at 40 Mbit/s take 1025 ms with all headers; the next data comes 10 ms after the last of it has left.
+    // 5 MB at 40 Mbit/s take 1025 ms with all headers. The next data come 10 ms after the last of them have left.
     world.run(Duration::from_millis(1035));
     let resumed = world.now;
     assert!(world.received < 5_000_000, "the pause came too late");
@@ -338,7 +340,7 @@ fn mtu_found() {
         mtus.is_sorted() && (1350..=1380).contains(&last),
         "{mtus:?}"
     );
-    // Probes that were too large are no sign of congestion, and do not stay in flight.
+    // Probes that were too large do not indicate congestion, and do not stay in flight.
     assert!(world.sender_stats().lost_plpmtud_probes > 0);
     assert_eq!(count(&events, is_lost), 0);
     let last = events.iter().rev().find_map(|event| match event {

@@ -1,4 +1,4 @@
-//! That packets leave at the pacing rate, not in windows.
+//! Packets leave at the pacing rate, and not in windows.
 
 use congestion::{ControllerKind, Duration, Time};
 use quic::controller::factory;
@@ -6,7 +6,7 @@ use quic::controller::factory;
 use crate::recorder::recorder;
 use crate::world::{Departure, World, simple_path};
 
-/// The most bytes that left in any span of this length.
+/// The maximum bytes that left in any span of this length.
 fn peak(departures: &[Departure], span: Duration) -> u64 {
     let (mut first, mut bytes, mut most) = (0, 0, 0);
     for departure in departures {
@@ -25,7 +25,7 @@ fn since(world: &World, from: Time) -> Vec<Departure> {
     later.copied().collect()
 }
 
-/// A fixed rate far below what the window allows: packets leave at that rate, evenly.
+/// The fixed rate is far below what the window allows, so packets leave at that rate, evenly.
 #[test]
 fn packets_leave_at_the_pacing_rate() {
     let (factory, _) = recorder(10_000_000, "40mbit");
@@ -36,7 +36,7 @@ fn packets_leave_at_the_pacing_rate() {
     let bytes: u64 = departures.iter().map(|d| d.size).sum();
     let rate = bytes as f64 * 8.0 / 2.0;
     assert!((rate / 40e6 - 1.0).abs() < 0.005, "{rate}");
-    // A timer as fine as virtual time's: two packets in the time of one, once in a while, and never more.
+    // The timer is as fine as virtual time. Sometimes two packets leave in the time of one, and never more.
     let one = Duration::from_nanos(1452 * 8 * 1_000_000_000 / 40_000_000);
     assert!(
         peak(&departures, one) <= 3 * 1452,
@@ -45,8 +45,8 @@ fn packets_leave_at_the_pacing_rate() {
     );
 }
 
-/// A runtime's timers are a millisecond coarse. The pacer's bucket holds two milliseconds' worth: no credit is lost,
-/// and what leaves at once is what a millisecond earned.
+/// A runtime's timers have a resolution of a millisecond. The pacer's bucket holds two milliseconds' worth, so no
+/// credit is lost, and the credit of a millisecond leaves at once.
 #[test]
 fn coarse_timers_keep_the_rate() {
     for rate in ["10mbit", "100mbit", "1gbit"] {
@@ -72,7 +72,7 @@ fn coarse_timers_keep_the_rate() {
     }
 }
 
-/// BBR's whole window is two BDPs; were pacing not engaged, it would leave at the speed of ACKs and in bursts.
+/// BBR's whole window is two BDPs. Without pacing, it would leave at the rate of ACKs and in bursts.
 #[test]
 fn bbr_is_paced() {
     for kind in [ControllerKind::Bbr1, ControllerKind::Bbr3] {
@@ -82,7 +82,7 @@ fn bbr_is_paced() {
         world.write(u64::MAX);
         world.run(Duration::from_secs(5));
         let departures = since(&world, Time::ZERO + Duration::from_secs(2));
-        // The gain is 5/4 at most, and two milliseconds' worth may have been saved up.
+        // The maximum gain is 5/4, and two milliseconds' worth of credit may be left.
         let most = 50e6 / 8.0 * 1.25 * 0.012 + 2.0 * 1452.0;
         let peak = peak(&departures, Duration::from_millis(10));
         assert!(peak as f64 <= most, "{kind}: {peak} > {most}");

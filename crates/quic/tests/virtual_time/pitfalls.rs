@@ -1,5 +1,5 @@
-//! What implementations of BBR have got wrong, each on a path that shows it (the simulator's tests have the same, and several
-//! flows). Bursts are in `pacing`.
+//! Known errors of BBR implementations, each on a path that shows it. The simulator's tests have the same, and several
+//! flows. `pacing` tests bursts.
 
 use std::sync::Arc;
 
@@ -36,7 +36,7 @@ fn share(world: &mut World, rate: &str, secs: u64) -> f64 {
     bits / secs as f64 / limit_bps(world, rate, "0%")
 }
 
-/// A tenth of the path's rate in small writes, and then more than the path can carry.
+/// The flow has a tenth of the path's rate in small writes, and then more than the path can carry.
 #[test]
 fn applications_neither_starve_nor_stay_in_startup_for_ever() {
     for kind in BBRS {
@@ -67,7 +67,7 @@ fn applications_neither_starve_nor_stay_in_startup_for_ever() {
     }
 }
 
-/// The BDP is that of a packet.
+/// The BDP is one packet.
 #[test]
 fn the_window_does_not_freeze_on_a_path_of_100_microseconds() {
     for kind in BBRS {
@@ -80,8 +80,8 @@ fn the_window_does_not_freeze_on_a_path_of_100_microseconds() {
     }
 }
 
-/// Not jitter that lets most packets overtake three others: to a stack with a packet threshold of three that is loss (RFC 9002,
-/// "Packet Threshold"), whatever its controller.
+/// Jitter must not let most packets overtake three others: with a packet threshold of three, that is loss (RFC 9002,
+/// "Packet Threshold"), whatever the controller.
 #[test]
 fn jitter_reordering_and_aggregation_cost_little() {
     let (rate, rtt) = ("10mbit", millis(40));
@@ -116,8 +116,8 @@ fn jitter_reordering_and_aggregation_cost_little() {
     }
 }
 
-/// QUIC probes after twice the time of the last probe, so that the path may be back for as long as it was gone (RFC 9002, "Computing
-/// PTO").
+/// QUIC probes after twice the time of the last probe, so the path may be back for as long as it was gone (RFC 9002,
+/// "Computing PTO").
 #[test]
 fn ten_seconds_of_blackout_are_no_stall() {
     for kind in BBRS {
@@ -160,7 +160,7 @@ fn ten_times_as_much_or_as_little_is_found() {
     }
 }
 
-/// Packets of the size that had been found vanish; then the path takes them again.
+/// Packets of the discovered size vanish; then the path takes them again.
 #[test]
 fn a_change_of_the_mtu_is_no_stall() {
     for kind in BBRS {

@@ -1,4 +1,4 @@
-//! A controller that writes down what it is told.
+//! A controller that records its events.
 
 use std::sync::{Arc, Mutex};
 
@@ -39,7 +39,7 @@ impl Log {
     }
 }
 
-/// Recorders with the given window and rate, and where they write.
+/// Makes recorders with the given window and rate, and their log.
 pub fn recorder(window: u64, rate: &str) -> (Arc<dyn Controllers>, Log) {
     let log = Log::default();
     let recorder = Recorder {

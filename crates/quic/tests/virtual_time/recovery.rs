@@ -1,4 +1,4 @@
-//! That losses reach the controller when they are found, and what comes of it.
+//! Losses reach the controller when they are found, and cause the right recoveries.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::world::{Samples, World, simple_path};
 const SECOND: Duration = Duration::from_secs(1);
 const RTT: Duration = Duration::from_millis(40);
 
-/// The starts of recoveries with this cause, in four seconds at 1 % loss with or without marks on all packets.
+/// The starts of recoveries with this cause, in four seconds at 1 % loss, with or without marks on all packets.
 fn starts(marks: bool, cause: Cause) -> Vec<Time> {
     let (factory, log) = recorder(300_000, "40mbit");
     let mut world = World::new(simple_path("50mbit", 40, 8, "1%"), 1, factory);
@@ -29,7 +29,8 @@ fn starts(marks: bool, cause: Cause) -> Vec<Time> {
     starts
 }
 
-/// With every packet marked, each round trip begins with a mark, and every loss is one within a recovery that a mark began.
+/// Every packet is marked, so each round trip begins with a mark, and every loss is within a recovery that a mark
+/// began.
 #[test]
 fn losses_are_told_in_recoveries_that_marks_began() {
     let unmarked = starts(false, Cause::Loss).len();
@@ -39,17 +40,17 @@ fn losses_are_told_in_recoveries_that_marks_began() {
         "{} of {unmarked}",
         losses.len()
     );
-    // Still at most one a round trip.
+    // There is still at most one per round trip.
     assert!(losses.windows(2).all(|pair| pair[1].since(pair[0]) >= RTT));
-    // And the marks' own starts are no fewer for it.
+    // The marks' own starts do not become fewer.
     let marks = starts(true, Cause::Ecn);
     assert!((80..=100).contains(&marks.len()), "{}", marks.len());
     assert!(marks.windows(2).all(|pair| pair[1].since(pair[0]) >= RTT));
 }
 
-/// The tail of a transfer is lost, and found to be lost by the ACK of a probe. With conservation from that ACK on, as much
-/// leaves at once as it delivered, and what that delivers ends the recovery. With conservation from the next ACK on, a single
-/// packet leaves, whose ACK the receiver holds back; the flow then goes on 125 ms later.
+/// The tail of a transfer is lost, and the ACK of a probe shows it. With conservation from that ACK on, as much leaves
+/// at once as the ACK delivered, and its delivery ends the recovery. With conservation from the next ACK on, a single
+/// packet leaves, whose ACK the receiver delays, and the flow continues 125 ms later.
 #[test]
 fn conservation_begins_with_the_ack_that_shows_a_lost_tail() {
     let samples = Arc::new(Samples::default());
@@ -78,7 +79,7 @@ fn conservation_begins_with_the_ack_that_shows_a_lost_tail() {
     let restored = restored.expect("no end").time;
     let [shown, restored] = [shown, restored].map(|at| at.since(cut_end).as_millis_f64());
     println!("loss shown after {shown:.1} ms, window restored after {restored:.1} ms");
-    // Two round trips after that, one of them with a delayed ACK.
+    // Two round trips follow, one of them with a delayed ACK.
     assert!((300.0..=350.0).contains(&shown), "{shown} ms");
     assert!(restored < 600.0, "{restored} ms");
 }

@@ -1,4 +1,4 @@
-//! RTprop as it can be known from ACKs of single packets.
+//! RTprop from ACKs of single packets.
 
 use std::sync::Arc;
 
@@ -10,9 +10,9 @@ use crate::world::{Samples, World, simple_path};
 
 const SECOND: Duration = Duration::from_secs(1);
 
-/// A path so slow that the receiver waits in vain for a second packet, and every ACK is for one: a rise of its RTT must be
-/// found although the receiver's delay is in each sample. Taken for delayed, all of them were refused, and RTprop stayed at
-/// 118 ms for good.
+/// On a path so slow, the receiver waits in vain for a second packet, and every ACK is for one. A rise of the RTT must
+/// be found although each sample includes the receiver's delay. If all samples were refused as delayed, RTprop would
+/// stay at 118 ms.
 #[test]
 fn a_rise_of_rt_prop_is_found_where_each_ack_is_for_one_packet() {
     for rate in ["100kbit", "2mbit"] {

@@ -2,7 +2,7 @@
 //!
 //! noq's state machines take the time as an argument, so a transfer of half a minute runs in a second. The path, the
 //! controllers and noq's own choices are seeded. TLS draws its keys from the system, which changes the handshake's
-//! packets by a few bytes (the length of a signature): runs agree closely, but not to the bit.
+//! packets by a few bytes (the length of a signature). So runs agree closely, but not exactly.
 
 mod kit;
 
@@ -29,7 +29,7 @@ const ALPN: &[u8] = b"test";
 /// IPv4 and UDP.
 const HEADERS: u16 = 28;
 
-/// As much as noq's tokio driver takes at a time.
+/// noq's tokio driver takes this many at a time.
 const MAX_DATAGRAMS: NonZeroUsize = NonZeroUsize::new(10).unwrap();
 
 /// A symmetric path with loss in the data's direction.
@@ -160,7 +160,7 @@ impl Host {
 pub struct Departure {
     pub at: Time,
     pub size: u64,
-    /// Whether the network may mark it.
+    /// True if the network may mark it.
     pub is_ecn_capable: bool,
 }
 
@@ -172,7 +172,7 @@ pub struct World {
     pub departures: Vec<Departure>,
     /// Bytes that have reached the receiving application.
     pub received: u64,
-    /// When the end of the stream reached the receiving application.
+    /// The time at which the end of the stream reached the receiving application.
     pub finished_at: Option<Time>,
     base: Instant,
     sender: Host,
@@ -182,15 +182,15 @@ pub struct World {
     ended: usize,
     backlog: u64,
     finish: bool,
-    /// Timers fire at multiples of this, as a runtime's do.
+    /// Timers fire at multiples of this, as in a runtime.
     pub tick: Duration,
     /// Larger datagrams vanish.
     pub max_datagram: u64,
-    /// What the sender sends vanishes.
+    /// True if the sender's packets vanish.
     pub is_cut: bool,
-    /// What the sender sends as capable of ECN gets marked "congestion experienced".
+    /// True if the sender's ECN-capable packets get marked "congestion experienced".
     pub marks: bool,
-    /// The sender's socket leaves it to noq which packets are capable of ECN ([`endpoint::Client`]).
+    /// True if noq decides which packets of the sender's socket are ECN-capable ([`endpoint::Client`]).
     ecn: bool,
 }
 
@@ -353,7 +353,7 @@ impl World {
             let stream = connection.streams().open(Dir::Uni).unwrap();
             self.outgoing.push(stream);
         }
-        // A piece on each stream in turn, until none takes one.
+        // Writes a piece on each stream in turn, until none takes one.
         let zeros = Data::from_static(&[0; 16 << 10]);
         let mut blocked = 0;
         while self.backlog > 0 && blocked < self.outgoing.len() {

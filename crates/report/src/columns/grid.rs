@@ -1,4 +1,4 @@
-//! Flows at common times: samples are taken when ACKs come, which is at other times for each flow.
+//! Flows at common times. Samples are taken at ACKs, whose times differ from flow to flow.
 
 use record::{FlowRecord, Record};
 use scenario::Scenario;
@@ -7,23 +7,22 @@ use units::Duration;
 
 use super::rows::{SampleRow, sample_columns};
 
-/// The most rows of a grid.
+/// The maximum number of rows of a grid.
 pub const MAX_ROWS: u64 = 100_000_000;
 
-/// How many rows the grid of a run of this scenario will have; nothing if it is not known before the run how long that
-/// takes.
+/// The number of rows of the grid of this scenario's run; `None` if the run's length is not known in advance.
 pub fn rows(scenario: &Scenario, step: Duration) -> Option<u64> {
     let flows = scenario.each_flow().count() as u64;
     Some(flows.saturating_mul(times(scenario.duration?, step)))
 }
 
-/// How many times a grid has.
+/// The number of times of a grid.
 fn times(end: Duration, step: Duration) -> u64 {
     end.as_nanos() / step.as_nanos().max(1) + 1
 }
 
-/// `grid.parquet`: one row for each flow and each time from the start on that is a multiple of `step`, flow by flow, with
-/// the flow's latest sample. Before its first sample and after its end there is none.
+/// `grid.parquet`: one row for each flow and each multiple of `step` from the start on, flow by flow, with the flow's
+/// latest sample. Before its first sample and after its end, it has none.
 pub fn grid(
     record: &Record,
     step: Duration,

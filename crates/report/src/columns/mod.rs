@@ -1,6 +1,6 @@
 //! The tables of a record: their rows and columns.
 //!
-//! `docs/records.md` says what is in every column, and how to read it.
+//! `docs/records.md` describes every column, and how to read it.
 
 mod grid;
 mod rows;

@@ -6,15 +6,15 @@ use record::{FlowRecord, FlowSample, Limits, PathSample, Record, Transfer};
 use tables::Column;
 use units::{Bytes, Duration, Rate};
 
-/// A flow at one moment.
+/// A flow at a given time.
 pub struct SampleRow<'r> {
     pub(super) flow: &'r FlowRecord,
     pub(super) at: Duration,
-    /// What was seen of it, if it was there.
+    /// Its latest sample, if it has one.
     pub(super) sample: Option<&'r FlowSample>,
 }
 
-/// `samples.parquet`: one row a sample of a flow, flow by flow.
+/// `samples.parquet`: one row for each sample of a flow, flow by flow.
 pub fn samples(
     record: &Record,
 ) -> (
@@ -80,14 +80,14 @@ pub(super) fn sample_columns<'r>() -> Vec<Column<'r, SampleRow<'r>>> {
     ]
 }
 
-/// What a flow delivered in an interval.
+/// The bytes that a flow delivered in an interval.
 pub struct ThroughputRow<'r> {
     flow: &'r FlowRecord,
     interval: u64,
     delivered: u64,
 }
 
-/// `throughput.parquet`: one row a flow and second, flow by flow.
+/// `throughput.parquet`: one row for each flow and second, flow by flow.
 pub fn throughput(
     record: &Record,
 ) -> (
@@ -118,13 +118,13 @@ pub fn throughput(
     (columns, rows)
 }
 
-/// A bottleneck at one moment.
+/// A bottleneck at a given time.
 pub struct QueueRow<'r> {
     hop: u64,
     sample: &'r PathSample,
 }
 
-/// `queue.parquet`: one row a sample of a bottleneck, bottleneck by bottleneck.
+/// `queue.parquet`: one row for each sample of a bottleneck, bottleneck by bottleneck.
 pub fn queue(
     record: &Record,
 ) -> (
@@ -145,7 +145,7 @@ pub fn queue(
     (columns, rows)
 }
 
-/// `transfers.parquet`: one row a transfer, in the order of [`Transfers`](record::Transfers).
+/// `transfers.parquet`: one row for each transfer, in the order of [`Transfers`](record::Transfers).
 pub fn transfers(record: &Record) -> (Vec<Column<'_, &Transfer>>, impl Iterator<Item = &Transfer>) {
     type Table<'r> = Column<'r, &'r Transfer>;
     let took = |row: &&Transfer| Some(row.completed?.saturating_sub(row.start));

@@ -1,4 +1,4 @@
-//! Pictures of connections.
+//! Charts of connections.
 
 use draw::{Axis, Chart, Curve, Dash, GREY, Look, Picture, Rule, Unit, cdf};
 use trace::{FlowSummary, FlowTimeline, Limit, Sample, Summary};
@@ -8,36 +8,36 @@ use super::table::limits;
 use crate::points::is_pause;
 use tables::numbers::{bits_per_sec, count, known, percent, span};
 
-/// A time line has no more points.
-const POINTS: usize = 1200;
+/// The maximum number of points of a time line.
+const MAX_POINTS: usize = 1200;
 
-/// The operating point is shown at so many amounts in flight.
+/// The number of inflight values at which the operating point is shown.
 const BINS: usize = 40;
 
-/// Fewer samples at an amount show no distribution.
-const LEAST: usize = 3;
+/// The minimum number of samples at an inflight value for a distribution.
+const MIN_BIN_SAMPLES: usize = 3;
 
-/// Of fewer connections, no distribution is shown.
-const FEWEST: usize = 5;
+/// The minimum number of connections for a distribution.
+const MIN_CONNECTIONS: usize = 5;
 
-/// Values that differ by less have a linear axis.
-const FACTOR: f64 = 5.0;
+/// The minimum ratio of values on a logarithmic axis. Others have a linear axis.
+const MIN_LOG_RATIO: f64 = 5.0;
 
-/// The lines of a distribution.
+/// The labels of a distribution's lines.
 const OUTER: &str = "5th and 95th percentile";
 const MEDIAN: &str = "median";
 
-/// How long the rates of a time line are taken together.
-const STEPS: u64 = 300;
+/// The number of steps of a time line's rates.
+const RATE_STEPS: u64 = 300;
 
-/// A flow over time, from its own beginning on, and its operating point; nothing if it has few samples.
+/// Draws a flow over time, from its own start, and its operating point; `None` if it has few samples.
 pub fn picture(timeline: &FlowTimeline, summary: &FlowSummary) -> Option<Picture> {
     let first = timeline.samples.first()?;
     flow(timeline, summary, first.at)
 }
 
-/// A flow over time (as the paper's figure 2), and its operating point: RTT and delivery rate by what is in flight (as the paper's
-/// figure 1).
+/// Draws a flow over time (as the paper's figure 2), and its operating point: RTT and delivery rate by inflight (as the
+/// paper's figure 1).
 pub fn flow(flow: &FlowTimeline, summary: &FlowSummary, origin: Time) -> Option<Picture> {
     let samples = &flow.samples[..];
     let (first, last) = (samples.first()?, samples.last()?);
@@ -46,14 +46,14 @@ pub fn flow(flow: &FlowTimeline, summary: &FlowSummary, origin: Time) -> Option<
     }
     let seconds = |at: Time| at.since(origin).as_secs_f64();
     let time = || Axis::linear("time", Unit::SECONDS, seconds(first.at), seconds(last.at));
-    let every = samples.len().div_ceil(POINTS);
+    let every = samples.len().div_ceil(MAX_POINTS);
     let points = |samples: &[Sample], of: &dyn Fn(&Sample) -> Option<f64>| -> Vec<(f64, f64)> {
         let shown = samples.iter().step_by(every);
         shown
             .filter_map(|sample| Some((seconds(sample.at), of(sample)?)))
             .collect()
     };
-    // A curve of what is measured has a part for each time between two pauses.
+    // A curve of measurements has a part for each time between two pauses.
     let parts = parts(samples);
     let measured = |name: &str, look: Look, of: &dyn Fn(&Sample) -> Option<f64>| -> Vec<Curve> {
         let parts = parts.iter().map(|part| points(part, of));
@@ -138,12 +138,12 @@ fn parts(samples: &[Sample]) -> Vec<&[Sample]> {
     samples.chunk_by(is_on).collect()
 }
 
-/// What was delivered per second, in steps: a level line for each, so that nothing lies below the line in a pause.
+/// Returns the delivery per second in steps, with a level line for each, so that the line is not below them in a pause.
 fn throughput(samples: &[Sample], seconds: &impl Fn(Time) -> f64) -> Vec<(f64, f64)> {
     let (Some(first), Some(last)) = (samples.first(), samples.last()) else {
         return Vec::new();
     };
-    let step = last.at.since(first.at) / STEPS;
+    let step = last.at.since(first.at) / RATE_STEPS;
     let mut points = Vec::new();
     let mut since = first;
     for sample in samples {
@@ -158,13 +158,13 @@ fn throughput(samples: &[Sample], seconds: &impl Fn(Time) -> f64) -> Vec<(f64, f
     points
 }
 
-/// What limits the flow when, as steps.
+/// Returns the flow's limits over time, as steps.
 fn bands(samples: &[Sample], time: Axis, seconds: &impl Fn(Time) -> f64) -> Chart {
     let names = Limit::ALL
         .iter()
         .map(|limit| limit.name().replace('_', " "));
     let mut points: Vec<(f64, f64)> = Vec::new();
-    let every = samples.len().div_ceil(POINTS);
+    let every = samples.len().div_ceil(MAX_POINTS);
     for sample in samples.iter().step_by(every) {
         points.push((seconds(sample.at), sample.limit as usize as f64));
     }
@@ -173,7 +173,7 @@ fn bands(samples: &[Sample], time: Axis, seconds: &impl Fn(Time) -> f64) -> Char
     Chart::new(time, Axis::of_kinds("limited by", names)).with(curve)
 }
 
-/// RTT and delivery rate as functions of the data in flight: the median, and the 5th and 95th percentiles.
+/// Draws RTT and delivery rate as functions of inflight: the median, and the 5th and 95th percentiles.
 fn operating_point(flow: &FlowTimeline) -> Vec<Chart> {
     let samples = &flow.samples[..];
     let Some(bdp) = flow.bdp.map(|bdp| bdp.get() as f64 / 1e3) else {
@@ -194,7 +194,8 @@ fn operating_point(flow: &FlowTimeline) -> Vec<Chart> {
             let points = each.filter_map(|(place, bin)| {
                 bin.sort_unstable_by(f64::total_cmp);
                 let at = bin.get(((bin.len().max(1) - 1) as f64 * share) as usize)?;
-                (bin.len() >= LEAST).then_some(((place as f64 + 0.5) / BINS as f64 * most, *at))
+                (bin.len() >= MIN_BIN_SAMPLES)
+                    .then_some(((place as f64 + 0.5) / BINS as f64 * most, *at))
             });
             points.collect::<Vec<_>>()
         };
@@ -218,7 +219,7 @@ fn operating_point(flow: &FlowTimeline) -> Vec<Chart> {
     ]
 }
 
-/// Both charts have the same lines, so that the legend has them.
+/// Returns the lines of both charts, which share a legend.
 fn quantiles(mut of: impl FnMut(f64) -> Vec<(f64, f64)>) -> Vec<Curve> {
     let line = |dash, width| Look::line(Look::of_place(4).colour, dash).wide(width);
     let faint = line(Dash::Dotted, 1.2);
@@ -229,22 +230,23 @@ fn quantiles(mut of: impl FnMut(f64) -> Vec<(f64, f64)>) -> Vec<Curve> {
     ]
 }
 
-/// From the least to the greatest of these values, with a little room. A logarithmic axis of less than a decade has few round numbers.
+/// Returns an axis from the minimum to the maximum of these values, with a little room. A logarithmic axis of less than
+/// a decade has few round numbers.
 fn axis_of(name: &str, unit: Unit, least: f64, most: f64) -> Axis {
-    if most < least * FACTOR {
+    if most < least * MIN_LOG_RATIO {
         return Axis::linear(name, unit, least * 0.95, most * 1.05);
     }
     Axis::log(name, unit, least * 0.8, most * 1.25)
 }
 
-/// Distributions over connections, each one's direction with the most data.
+/// Draws distributions over connections, with each one's direction of the most data.
 pub fn distributions(summary: &Summary) -> Option<Picture> {
     let flows: Vec<&FlowSummary> = summary
         .connections
         .iter()
         .filter_map(|connection| connection.flows.first())
         .collect();
-    if flows.len() < FEWEST {
+    if flows.len() < MIN_CONNECTIONS {
         return None;
     }
     let chart = |name: &str, unit, scale: f64, of: &dyn Fn(&FlowSummary) -> Option<f64>| {
@@ -292,7 +294,7 @@ fn megabits(rate: Rate) -> f64 {
     rate.bits_per_sec() as f64 / 1e6
 }
 
-/// Where the time lines begin.
+/// The start of the time lines.
 pub fn origin(firsts: impl Iterator<Item = Time>) -> Time {
     firsts.min().unwrap_or(Time::ZERO + Duration::ZERO)
 }
@@ -347,7 +349,7 @@ mod tests {
             retransmitted: 0,
             limit: Limit::Bottleneck,
         };
-        // A megabyte in a second, nothing for ten seconds, and again.
+        // The flow sends a megabyte in a second, nothing for ten seconds, and again.
         let burst = |from: u64, before: u64| {
             (0..=100).map(move |step| sample(from + step * 10, before + step * 10_000))
         };

@@ -1,4 +1,4 @@
-//! What captures show, as a directory of files.
+//! The results of captures as a directory of files.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -11,16 +11,16 @@ use super::{connections, html, samples};
 use crate::page::Origin;
 use crate::place::{self, DirectoryError, REPORT, write_json, write_table, write_text};
 
-/// So many connections of TCP, and so many of QUIC, are in the summary: those with the most payload.
-pub const MOST_SUMMARIZED: usize = 10_000;
+/// The maximum number of TCP connections, and of QUIC connections, in the summary: those with the most payload.
+pub const MAX_SUMMARIZED: usize = 10_000;
 
-/// The summary as far as it is written.
+/// The written part of the summary.
 #[derive(Serialize)]
 struct Written<'s> {
     start_s: Option<f64>,
     read: &'s Counts,
     evicted: u64,
-    /// Connections that are in the table alone.
+    /// The number of connections that only the table has.
     left_out: usize,
     connections: &'s [ConnectionSummary],
     quic: &'s [QuicSummary],
@@ -29,7 +29,7 @@ struct Written<'s> {
 impl<'s> Written<'s> {
     fn of(summary: &'s Summary) -> Written<'s> {
         let (connections, quic) = (&summary.connections, &summary.quic);
-        let written = [connections.len(), quic.len()].map(|all| all.min(MOST_SUMMARIZED));
+        let written = [connections.len(), quic.len()].map(|all| all.min(MAX_SUMMARIZED));
         let [tcp, udp] = written;
         Written {
             start_s: summary.start_s,
@@ -54,8 +54,8 @@ fn is_ours(name: &OsStr) -> bool {
     FILES.iter().any(|file| name == *file)
 }
 
-/// Checks, before the captures are read, that [`write_dir`] may write to `directory`: it does not exist yet, is empty, or holds
-/// what an earlier one wrote.
+/// Checks, before the captures are read, that [`write_dir`] can write to `directory`: it does not exist yet, is empty,
+/// or holds only an older result.
 ///
 /// # Errors
 ///
@@ -64,11 +64,11 @@ pub fn check_dir(directory: &Path) -> Result<(), DirectoryError> {
     place::prepare(directory, is_ours)
 }
 
-/// Writes the summary, its tables and its page as a directory: all of it, or nothing.
+/// Writes the summary, its tables and its page as a directory: everything or nothing.
 ///
 /// # Errors
 ///
-/// See [`check_dir`]; or the system refuses, and then nothing has changed.
+/// See [`check_dir`]; or the system refuses, and nothing has changed.
 pub fn write_dir(
     directory: &Path,
     summary: &Summary,

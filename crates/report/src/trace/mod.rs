@@ -1,4 +1,4 @@
-//! What captures show: a table, a page, and Parquet.
+//! The results of captures: a table, a page, and Parquet.
 
 mod charts;
 mod directory;
@@ -7,7 +7,7 @@ mod parquet;
 mod table;
 
 pub use charts::picture;
-pub use directory::{FILES, MOST_SUMMARIZED, check_dir, write_dir};
+pub use directory::{FILES, MAX_SUMMARIZED, check_dir, write_dir};
 pub use page::html;
 pub use parquet::{connections, samples};
 pub use table::{limits, table};

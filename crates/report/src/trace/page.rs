@@ -1,4 +1,4 @@
-//! Connections as a page that holds everything it needs.
+//! Connections as a self-contained page.
 
 use askama::Template;
 use trace::{Summary, Timeline};
@@ -8,16 +8,16 @@ use crate::page::{self, Origin, Page};
 use crate::table::Table;
 use tables::numbers::count;
 
-/// So many connections have a picture, and so many are in the table.
-const PICTURES: usize = 20;
-const ROWS: usize = 200;
+/// The maximum numbers of connections with a picture, and in the table.
+const MAX_PICTURES: usize = 20;
+const MAX_ROWS: usize = 200;
 
-/// Long addresses are broken before columns would be hidden.
+/// Long addresses are broken before columns are hidden.
 const STYLE: &str = "td:nth-child(-n + 2) { min-width: 9.5rem; white-space: normal; overflow-wrap: anywhere } \
                      @media print { td:nth-child(-n + 2) { min-width: 5.4rem } } \
                      :is(th, td):nth-child(2) { text-align: left }";
 
-/// What is between the page's header and footer.
+/// The page's contents between header and footer.
 #[derive(Template)]
 #[template(path = "trace.html")]
 struct Body {
@@ -26,24 +26,24 @@ struct Body {
     tables: Vec<Table>,
 }
 
-/// The summary's connections, in its order, as a page: distributions, the largest ones over time, and tables, which may be
-/// long.
+/// Returns the summary's connections, in its order, as a page: distributions, the largest ones over time, and tables,
+/// which may be long.
 pub fn html(summary: &Summary, timelines: &[Timeline], origin: &Origin) -> String {
     let start = charts::origin(timelines.iter().map(|timeline| timeline.first));
-    let flows = summary.connections.iter().zip(timelines).take(PICTURES);
+    let flows = summary.connections.iter().zip(timelines).take(MAX_PICTURES);
     let pictures = flows.filter_map(|(summary, timeline)| {
         charts::flow(timeline.flows.first()?, summary.flows.first()?, start)
     });
     let pictures = charts::distributions(summary).into_iter().chain(pictures);
     let mut notes = table::notes(summary);
-    if summary.connections.len() > PICTURES {
+    if summary.connections.len() > MAX_PICTURES {
         notes.push(format!(
-            "The {PICTURES} connections with the most payload have a picture."
+            "The {MAX_PICTURES} connections with the most payload have a picture."
         ));
     }
-    if summary.connections.len() > ROWS {
+    if summary.connections.len() > MAX_ROWS {
         notes.push(format!(
-            "The {ROWS} connections with the most payload are in the table; connections.parquet has all."
+            "The {MAX_ROWS} connections with the most payload are in the table; connections.parquet has all."
         ));
     }
     let page = Page {
@@ -52,7 +52,7 @@ pub fn html(summary: &Summary, timelines: &[Timeline], origin: &Origin) -> Strin
         body: Body {
             notes,
             pictures: pictures.map(|picture| picture.html()).collect(),
-            tables: table::all(summary, ROWS),
+            tables: table::all(summary, MAX_ROWS),
         },
         facts: &[count(summary.read.packets, "packet")],
         source: None,
@@ -64,7 +64,7 @@ pub fn html(summary: &Summary, timelines: &[Timeline], origin: &Origin) -> Strin
     page.html()
 }
 
-/// How many connections there are.
+/// Describes the number of connections.
 fn about(summary: &Summary) -> String {
     let closed = summary.quic.iter().filter(|one| one.connection.is_none());
     let (open, closed) = (summary.connections.len(), closed.count());

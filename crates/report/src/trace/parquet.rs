@@ -21,7 +21,7 @@ pub struct SampleRow<'s> {
     sample: &'s Sample,
 }
 
-/// `connections.parquet`: one row a direction of a connection that had data.
+/// `connections.parquet`: one row for each direction of a connection with data.
 pub fn connections(
     summary: &Summary,
 ) -> (
@@ -126,14 +126,15 @@ pub fn connections(
     (columns, rows)
 }
 
-/// How likely this controller is, among those that are known.
+/// The probability of this controller, among the known ones.
 fn probability(row: &FlowRow<'_>, controller: &str) -> Option<f64> {
     let all = &row.flow.controller.as_ref()?.probabilities;
     let found = all.iter().find(|(name, _)| *name == controller);
     found.map(|(_, probability)| *probability)
 }
 
-/// `samples.parquet`: one row a sample, flow by flow; `timelines` are those of the summary's connections, in its order.
+/// `samples.parquet`: one row for each sample, flow by flow. `timelines` are those of the summary's connections, in its
+/// order.
 pub fn samples<'s>(
     timelines: &'s [Timeline],
 ) -> (
@@ -181,7 +182,7 @@ pub fn samples<'s>(
 mod tests {
     use super::*;
 
-    /// The rows of the table of `docs/trace.md` under this heading: what stands in its first two columns.
+    /// Returns the first two columns of the table of `docs/trace.md` under this heading.
     fn documented(heading: &str) -> Vec<[String; 2]> {
         let page = include_str!("../../../../docs/trace.md");
         let (_, section) = page.split_once(heading).expect("a section");

@@ -1,4 +1,4 @@
-//! A line for each connection.
+//! Tables of connections, one line for each.
 
 use std::cmp::Reverse;
 
@@ -10,19 +10,19 @@ use crate::table::Table;
 use crate::text::{below, without_middle};
 use tables::numbers::{bits_per_sec, count, known, percent, size, span};
 
-/// So many kinds of packets that are not read have a line of their own.
-const KINDS: usize = 3;
+/// The maximum number of kinds of unread packets with a line each.
+const MAX_KINDS: usize = 3;
 
-/// A longer name of a server is shortened.
-const NAME: usize = 40;
+/// The maximum length of a server's name, in characters. Longer ones are shortened.
+const MAX_NAME_CHARS: usize = 40;
 
-/// Packets that are less out of order change no RTT that is shown: an RTT of less than 0.1 ms is unknown.
+/// Less reordering than this changes no RTT that is shown: an RTT below 0.1 ms is unknown.
 const OUT_OF_ORDER_MS: f64 = 0.1;
 
-/// Of fewer packets, acknowledgements may be missing by chance.
-const UNHEARD: u64 = 4;
+/// With fewer packets, acknowledgements may be missing by chance.
+const MIN_UNHEARD_PACKETS: u64 = 4;
 
-/// The connections with the most payload, no more than `top` of them, for a terminal of so many columns.
+/// Returns the connections with the most payload, at most `top` of them, for a terminal of `width` columns.
 pub fn table(summary: &Summary, top: usize, width: Option<usize>) -> String {
     let mut notes = notes(summary);
     let left_out = summary.connections.len().saturating_sub(top);
@@ -42,7 +42,7 @@ pub fn table(summary: &Summary, top: usize, width: Option<usize>) -> String {
     below(&tables, notes, width)
 }
 
-/// The tables that have rows.
+/// Returns the tables that have rows.
 pub fn all(summary: &Summary, top: usize) -> Vec<Table> {
     let tables = [connections(summary, top), quic(summary, top)];
     tables
@@ -51,7 +51,7 @@ pub fn all(summary: &Summary, top: usize) -> Vec<Table> {
         .collect()
 }
 
-/// The connections whose packets can be read: TCP, and QUIC with keys or from a qlog.
+/// Returns the connections whose packets can be read: TCP, and QUIC with keys or from a qlog.
 fn connections(summary: &Summary, top: usize) -> Table {
     let headings = [
         "from",
@@ -81,7 +81,7 @@ fn connections(summary: &Summary, top: usize) -> Table {
         .apart(&["from", "to"], "controller")
 }
 
-/// What QUIC connections show without keys.
+/// Returns the visible values of QUIC connections without keys.
 fn quic(summary: &Summary, top: usize) -> Table {
     let headings = [
         "QUIC client",
@@ -117,9 +117,9 @@ fn quic_row(one: &QuicSummary) -> Vec<String> {
     vec![
         one.client.clone(),
         one.server.clone(),
-        one.server_name
-            .as_deref()
-            .map_or("–".to_owned(), |name| without_middle(name, NAME)),
+        one.server_name.as_deref().map_or("–".to_owned(), |name| {
+            without_middle(name, MAX_NAME_CHARS)
+        }),
         one.version.clone().unwrap_or_else(|| "–".to_owned()),
         bytes(sent),
         bytes(received),
@@ -176,7 +176,7 @@ fn without_data(connection: &ConnectionSummary) -> Vec<String> {
     row
 }
 
-/// What limits most, and the share of it; a second one if it is a tenth of the time.
+/// Returns the main limit with its share of the time, and a second one if it has a tenth or more.
 pub fn limits(by: &LimitedBy) -> String {
     let mut all = [
         ("application", Some(by.application)),
@@ -198,14 +198,14 @@ pub fn limits(by: &LimitedBy) -> String {
     words.collect::<Vec<_>>().join(", ")
 }
 
-/// What is to be said of packets that are not read, by their kind: of the most frequent kinds each, and of the rest together.
+/// Describes the unread packets by their kind: the most frequent kinds each, and the others together.
 fn unread(mut kinds: Vec<(String, u64)>) -> Vec<String> {
     let say = |packets: u64, of: &str| {
         let verb = if packets == 1 { "is" } else { "are" };
         format!("{} of {of} {verb} not read", count(packets, "packet"))
     };
     kinds.sort_by_key(|(_, packets)| Reverse(*packets));
-    let rest = kinds.split_off(kinds.len().min(KINDS));
+    let rest = kinds.split_off(kinds.len().min(MAX_KINDS));
     let first = kinds.iter().map(|(kind, packets)| say(*packets, kind));
     let mut said: Vec<String> = first.collect();
     if !rest.is_empty() {
@@ -215,7 +215,7 @@ fn unread(mut kinds: Vec<(String, u64)>) -> Vec<String> {
     said
 }
 
-/// The packets that are not read and may belong to connections.
+/// Describes the unread packets that may belong to connections.
 fn lost_sight(read: &Counts) -> Vec<String> {
     let links = read.unknown_links.iter().map(|(link, packets)| {
         let name = link_name(*link).map_or(String::new(), |name| format!(" ({name})"));
@@ -226,7 +226,7 @@ fn lost_sight(read: &Counts) -> Vec<String> {
     unread(links.chain(others).collect())
 }
 
-/// What is to be said of the captures.
+/// Returns notes on the captures.
 pub fn notes(summary: &Summary) -> Vec<String> {
     let read = &summary.read;
     let of = |number: u64, thing: &str, what: &str| {
@@ -248,9 +248,10 @@ pub fn notes(summary: &Summary) -> Vec<String> {
     let missed: u64 = flows().map(|flow| flow.missed_bytes).sum();
     let is_twice = |flow: &&FlowSummary| flow.copies > 0 && flow.copies * 3 >= flow.packets;
     let is_untold = |flow: &&FlowSummary| flow.lost.is_none();
-    let is_windowless =
-        |flow: &&FlowSummary| flow.acks > 0 && flow.limited_by.is_none() && flow.packets >= UNHEARD;
-    let is_unheard = |flow: &&FlowSummary| flow.acks == 0 && flow.packets >= UNHEARD;
+    let is_windowless = |flow: &&FlowSummary| {
+        flow.acks > 0 && flow.limited_by.is_none() && flow.packets >= MIN_UNHEARD_PACKETS
+    };
+    let is_unheard = |flow: &&FlowSummary| flow.acks == 0 && flow.packets >= MIN_UNHEARD_PACKETS;
     let (twice, unheard) = (flows().filter(is_twice), flows().filter(is_unheard));
     [
         of(
@@ -370,12 +371,12 @@ mod tests {
         assert!(unread(kinds(0)).is_empty());
         assert_eq!(unread(kinds(1)), ["1 packet of kind 0 is not read"]);
         let said = unread(kinds(100));
-        assert_eq!(said.len(), KINDS + 1);
+        assert_eq!(said.len(), MAX_KINDS + 1);
         assert_eq!(said[0], "100 packets of kind 99 are not read");
-        let rest = 100 - KINDS as u64;
+        let rest = 100 - MAX_KINDS as u64;
         let packets = rest * (rest + 1) / 2;
         assert_eq!(
-            said[KINDS],
+            said[MAX_KINDS],
             format!("{packets} packets of {rest} further kinds are not read")
         );
     }

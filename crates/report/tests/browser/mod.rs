@@ -1,4 +1,4 @@
-//! A page as a browser shows it: on a phone, in the dark, and on paper. Nothing may be wider than what it is on.
+//! A page in a browser: on a phone, in the dark, and on paper. Nothing may be wider than the screen or the paper.
 //!
 //! Chromium is driven over its pipe for debugging: JSON messages that end with a zero byte
 //! (<https://chromedevtools.github.io/devtools-protocol/>).
@@ -15,14 +15,14 @@ use serde_json::{Value, json};
 /// A phone's width and height in CSS pixels.
 const PHONE: (u32, u32) = (390, 844);
 
-/// What A4 has between the page's margins of 12 mm, upright and on its side, at 96 pixels an inch.
+/// The area of A4 within the page's margins of 12 mm, upright and on its side, at 96 pixels per inch.
 const UPRIGHT: (u32, u32) = (703, 1032);
 const ON_ITS_SIDE: (u32, u32) = (1032, 703);
 
-/// How long the browser may take for an answer. A guard against hanging, no measurement.
-const PATIENCE: Duration = Duration::from_secs(100);
+/// The maximum time for an answer of the browser. It guards against hanging, and measures nothing.
+const TIMEOUT: Duration = Duration::from_secs(100);
 
-/// What is wider than the page; on a screen, a table or a listing may scroll in its box.
+/// The elements that are wider than the page. On a screen, a table or a listing may scroll in its box.
 const TOO_WIDE: &str = "((onPaper) => {
   const width = document.documentElement.clientWidth;
   const found = [];
@@ -39,7 +39,7 @@ const TOO_WIDE: &str = "((onPaper) => {
   return found.slice(0, 5);
 })";
 
-/// A browser; ended when dropped.
+/// A browser, which ends when this is dropped.
 pub struct Browser {
     child: Child,
     stdin: ChildStdin,
@@ -49,8 +49,8 @@ pub struct Browser {
     _profile: tempfile::TempDir,
 }
 
-/// The charts that do not fit a sheet and are cut between two. On a sheet on its side, there is a heading above the chart, and on
-/// the first one the page's title.
+/// The charts that do not fit a sheet and are cut between two. A sheet on its side has a heading above the chart, and
+/// the first one also the page's title.
 const TOO_HIGH: &str = "[...document.querySelectorAll('.picture svg')]
   .map((chart) => Math.round(chart.getBoundingClientRect().height))
   .filter((height) => height > 0.8 * innerHeight && innerHeight < innerWidth || height > innerHeight)
@@ -58,7 +58,7 @@ const TOO_HIGH: &str = "[...document.querySelectorAll('.picture svg')]
   .slice(0, 5)";
 
 impl Browser {
-    /// Chromium, if it is installed.
+    /// Starts Chromium, if it is installed.
     pub fn start() -> Option<Browser> {
         let name = ["chromium", "chromium-browser", "google-chrome"]
             .into_iter()
@@ -106,8 +106,8 @@ impl Browser {
         Some(browser)
     }
 
-    /// What is wrong with how this page looks: what is too wide on a phone, or on paper, what is dark on paper, and errors of its
-    /// script.
+    /// Returns the faults of this page's appearance: elements too wide for a phone or for paper, dark ones on paper,
+    /// and errors of its script.
     pub fn faults(&mut self, page: &Path) -> Vec<String> {
         let page = page.canonicalize().expect("a page");
         let name = page.file_name().unwrap_or_default().display().to_string();
@@ -119,7 +119,7 @@ impl Browser {
             let found = self.evaluate(&format!("{TOO_WIDE}(false)"));
             faults.extend(texts(&found).map(|fault| format!("{name}, {theme} phone: {fault}")));
         }
-        // Still dark.
+        // The page is still dark.
         self.evaluate("dispatchEvent(new Event('beforeprint'))");
         let is_wide = "document.querySelector('th:nth-child(12)') != null";
         let sheet = match self.evaluate(is_wide) {
@@ -158,7 +158,7 @@ impl Browser {
         let url = format!("file://{}", page.display());
         self.ask("Page.navigate", json!({ "url": url }));
         self.evaluate("document.readyState === 'complete' || new Promise((done) => addEventListener('load', done))");
-        // All that is drawn when it comes near the window.
+        // Everything is drawn when it comes near the window.
         self.evaluate("scrollTo(0, document.body.scrollHeight)");
         self.settle();
     }
@@ -189,7 +189,7 @@ impl Browser {
         let written = self.stdin.write_all(format!("{message}\0").as_bytes());
         written.expect("the browser reads");
         loop {
-            let answer = self.messages.recv_timeout(PATIENCE);
+            let answer = self.messages.recv_timeout(TIMEOUT);
             let answer = answer.unwrap_or_else(|error| panic!("{method}: {error}"));
             assert_ne!(answer["method"], "Runtime.exceptionThrown", "{answer}");
             if answer["id"] == self.asked {
@@ -215,7 +215,7 @@ fn texts(found: &Value) -> impl Iterator<Item = &str> {
         .filter_map(Value::as_str)
 }
 
-/// The messages of a browser as they come.
+/// Receives the messages of a browser.
 fn messages(stdout: ChildStdout) -> Receiver<Value> {
     let (sender, receiver) = mpsc::channel();
     thread::spawn(move || -> io::Result<()> {

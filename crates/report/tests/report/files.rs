@@ -1,4 +1,4 @@
-//! A record as a directory: what is in its files, and what happens to what is there already.
+//! A record as a directory: its files, and the treatment of existing files.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -26,7 +26,7 @@ fn names(directory: &Path) -> BTreeSet<String> {
     names.collect()
 }
 
-/// The rows of a table, and its metadata.
+/// Returns the rows of a table, and its metadata.
 fn read(file: &Path) -> (Vec<Row>, Vec<(String, Option<String>)>) {
     let reader = SerializedFileReader::new(File::open(file).unwrap()).unwrap();
     let about = reader
@@ -108,7 +108,7 @@ fn many_flows_several_bottlenecks_transfers() {
     let record = crowd(60);
     write_dir(&directory, &record, &Also::default(), &origin()).unwrap();
 
-    // More than a row group.
+    // The table has more than one row group.
     let (rows, _) = read(&directory.join("samples.parquet"));
     let count: usize = record.flows.iter().map(|flow| flow.samples.len()).sum();
     assert!(count > 1 << 17, "{count}");
@@ -204,7 +204,7 @@ fn an_older_record_is_replaced_and_nothing_else_ever_is() {
     assert!(summary().contains("\"second\""));
     assert_eq!(names(home.path()), BTreeSet::from(["out".to_string()]));
 
-    // Somebody's notes beside the record.
+    // There are other notes beside the record.
     fs::write(directory.join("notes.txt"), "mine").unwrap();
     let refused = write_dir(
         &directory,
@@ -219,7 +219,7 @@ fn an_older_record_is_replaced_and_nothing_else_ever_is() {
     );
     assert!(summary().contains("\"second\""));
 
-    // A scenario that somebody wrote, and no record.
+    // The directory has a user's scenario, and no record.
     let own = home.path().join("own");
     fs::create_dir(&own).unwrap();
     fs::write(own.join("scenario.toml"), "# mine").unwrap();
@@ -228,7 +228,7 @@ fn an_older_record_is_replaced_and_nothing_else_ever_is() {
     fs::write(&file, "mine").unwrap();
     check_dir(&file).unwrap_err();
     check_dir(&home.path().join("no/out")).unwrap_err();
-    // What would fail after the run fails before it.
+    // An error that would come after the run comes before it.
     check_dir(Path::new("/proc/out")).unwrap_err();
     for no_name in [".", "..", "/"] {
         check_dir(Path::new(no_name)).unwrap_err();
@@ -245,7 +245,7 @@ fn an_older_record_is_replaced_and_nothing_else_ever_is() {
     assert_eq!(names(home.path()), left);
 }
 
-/// The names of a summary's fields, those of the objects in it included.
+/// Returns the names of a summary's fields, including those of its objects.
 fn fields(value: &Value, names: &mut BTreeSet<String>) {
     match value {
         Value::Object(object) => {
@@ -285,7 +285,7 @@ fn the_documentation_names_every_file_column_and_field() {
 
 #[test]
 fn what_a_killed_writer_left_is_cleaned_up() {
-    // No process has so large a number.
+    // No process has such a large number.
     let dead = i32::MAX;
     let own = std::process::id();
     let home = tempfile::tempdir().unwrap();
@@ -298,14 +298,14 @@ fn what_a_killed_writer_left_is_cleaned_up() {
     left(format!("out.{dead}.part"), "samples.parquet");
     left(format!("other.{dead}.part"), "summary.json");
     left(format!("again.{own}.part"), "report.html");
-    // A writer that lives, one whose number means another process where it lives, somebody's own files, and no number.
+    // These are a living writer, one with another process's number, a user's files, and a name without a number.
     left("busy.1.part".into(), "samples.parquet");
     left(format!("held.{dead}.part"), "samples.parquet");
     let held = File::open(at(format!("held.{dead}.part"))).unwrap();
     held.try_lock().unwrap();
     left(format!("mine.{dead}.part"), "notes.txt");
     left("mine.x.part".into(), "samples.parquet");
-    // Killed between taking the name from the older record and giving it to the newer one.
+    // The writer was killed after it moved the older record and before it named the newer one.
     write_dir(&at("moved".into()), &record, &Also::default(), &origin()).unwrap();
     fs::rename(at("moved".into()), at(format!("moved.{dead}.old"))).unwrap();
 
@@ -361,7 +361,7 @@ fn a_grid_has_every_flow_at_the_same_times() {
         assert_eq!(cell(row, "cwnd_bytes"), &cwnd, "{at}");
     }
     assert!(known > 0);
-    // An older record with a grid is a record like any other.
+    // An older record with a grid is replaced like any other.
     write_dir(&directory, &record, &Also::default(), &origin()).unwrap();
     assert!(!directory.join("grid.parquet").exists());
 }

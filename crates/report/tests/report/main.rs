@@ -1,4 +1,4 @@
-//! Reports.
+//! Tests of reports.
 
 mod files;
 mod page;

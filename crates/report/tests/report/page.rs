@@ -1,4 +1,4 @@
-//! The page.
+//! Tests of the page.
 
 use std::time::{Duration, SystemTime};
 
@@ -54,7 +54,7 @@ fn every_colour_has_a_light_and_a_dark_one() {
         assert!(colour.contains(": light-dark("), "{colour}");
     }
     assert!(page.contains("--lane0: light-dark(#009E73, #2FC79A);"));
-    // Phones show a page in its own size only if it says so.
+    // Phones show a page in its own size only with this setting.
     assert!(page.contains("width=device-width"));
 }
 
@@ -106,7 +106,7 @@ fn names_are_text_and_nothing_more() {
     assert!(page.contains("&#60;/script&#62;"));
 }
 
-/// The data of the page's script.
+/// Returns the data of the page's script.
 fn data(page: &str) -> serde_json::Value {
     let (_, after) = page.split_once("id=\"data\">").unwrap();
     let (data, _) = after.split_once("</script>").unwrap();

@@ -1,4 +1,4 @@
-//! A flow as qlog 0.3.
+//! Tests of a flow as qlog 0.3.
 
 use std::time::SystemTime;
 
@@ -76,7 +76,7 @@ fn what_the_draft_and_qvis_want() {
         "Startup"
     );
 
-    // What was sent is what became of it.
+    // The sent bytes are the sum of their fates.
     let sent = named("transport:packet_sent");
     assert!(sent.iter().all(|packet| packet["is_aggregate"] == true));
     let bytes: u64 = sent

@@ -1,4 +1,4 @@
-//! Records that no engine made: everything about them is known.
+//! Artificial records with known values.
 
 use std::time::Duration as StdDuration;
 
@@ -12,7 +12,8 @@ use units::{Bytes, Duration, Rate};
 
 const MTU: u64 = 1480;
 
-/// Ten seconds of a flow that goes through BBR's states, or of one that grows and halves, on a 20 Mbit/s path.
+/// Ten seconds of a flow that passes through BBR's states, or of one whose window grows and halves, on a 20 Mbit/s
+/// path.
 pub fn record(name: &str, controller: &str, is_partial: bool) -> Record {
     let text = format!(
         "name = 'race'\nduration = \"10s\"\nseed = 3\n\
@@ -127,8 +128,8 @@ pub fn record(name: &str, controller: &str, is_partial: bool) -> Record {
     Record::new(run, recorded)
 }
 
-/// Twenty seconds of two groups of flows: `bbr1` with constant rates, and as many `cubic` whose applications transfer
-/// objects; on two bottlenecks.
+/// Twenty seconds of two groups of flows on two bottlenecks: `bbr1` with constant rates, and as many `cubic` whose
+/// applications transfer objects.
 pub fn crowd(each: u64) -> Record {
     let text = format!(
         "name = 'crowd'\nduration = \"20s\"\nseed = 7\n[path]\nrate = \"100mbit\"\nrtt = \"40ms\"\n\

@@ -1,4 +1,4 @@
-//! The table and the JSON.
+//! Tests of the table and the JSON.
 
 use record::Validity;
 use report::{Origin, describe, json, table};
@@ -132,7 +132,7 @@ fn completion_times_by_size() {
     assert!(text.contains("100 ms"), "{text}");
     let large: Vec<&str> = class("cubic ≤ 10 MB").split_whitespace().collect();
     assert_eq!(large[4..6], ["10", "10"], "{text}");
-    // A transfer a flow is what the table of the flows tells already.
+    // With one transfer per flow, the flows' table has the times already.
     assert!(!table(&[record("race", "bbr1", false)], None).contains("transfers"));
 }
 

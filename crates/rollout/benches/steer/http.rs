@@ -1,5 +1,5 @@
-//! What steering and studies cost an HTTP server: nginx in the control group, asked by wrk as fast as they can. Each request has
-//! a connection of its own, which ends with its answer.
+//! The cost of steering and of studies to an HTTP server: nginx in the control group, under wrk's full load. Each
+//! request has a connection of its own, which ends with its answer.
 
 use std::fs;
 use std::path::Path;
@@ -14,18 +14,18 @@ use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeValLike;
 use nix::time::{ClockId, clock_gettime};
 use rollout::steer::Steer;
-use rollout::study::{Lookup, Place, Study};
+use rollout::study::{Lookup, Study, StudyDirectory};
 
 use crate::group::Group;
-use crate::{Counted, Outcome, SOCK_OPS, STEP, held, spread, unix_s};
+use crate::{Counted, Outcome, SOCK_OPS, STEP_INTERVAL, held, spread, unix_s};
 
-/// So often the arrangements take turns; one more before them warms up.
+/// The number of measured rounds, in which the arrangements take turns. One more before them warms up.
 const ROUNDS: usize = 7;
 
-/// For so long wrk asks, in seconds.
-const ASKING: u32 = 3;
+/// The duration of wrk's load, in seconds.
+const LOAD_SECONDS: u32 = 3;
 
-/// Where nginx serves a file of this many bytes, in a network namespace of the benchmark's own.
+/// The port and the size of the file that nginx serves, in a network namespace of the benchmark's own.
 const PORT: u16 = 8000;
 const BYTES: usize = 20_000;
 
@@ -35,7 +35,7 @@ pub const HEAD: &str = "\
 | --- | ---: | ---: | ---: | ---: | ---: | ---: |
 ";
 
-/// An arrangement, and what its connections get.
+/// An arrangement, and the controllers of its connections.
 #[derive(Debug, Clone, Copy)]
 enum Arrangement {
     NotSteered,
@@ -43,7 +43,7 @@ enum Arrangement {
     Studied,
 }
 
-/// What is in force while wrk asks.
+/// The assignment in force during wrk's load.
 enum InForce {
     Nothing,
     Policy(Box<Steer>),
@@ -93,7 +93,7 @@ impl Arrangement {
                 let plan = Plan::parse(&text)?;
                 let out = directory.join("study");
                 fs::remove_dir_all(&out).or_else(|_| fs::create_dir_all(directory))?;
-                let place = Place::make(&out, &text, &plan, unix_s())?;
+                let place = StudyDirectory::make(&out, &text, &plan, unix_s())?;
                 let keep = units::Bytes::new(1_000_000_000);
                 let study = Study::begin(place, keep, Lookup::default(), &Init::subcommand(""))?;
                 Ok(InForce::Study(Box::new(study)))
@@ -103,7 +103,7 @@ impl Arrangement {
 }
 
 impl InForce {
-    /// Looks after it, as its command does.
+    /// Takes a step, as its command does.
     fn step(&mut self) {
         let tell = |trouble: &str| eprintln!("{trouble}");
         match self {
@@ -148,7 +148,7 @@ impl Server {
         Ok(Server(child))
     }
 
-    /// Its processor time, in microseconds: the fields `utime` and `stime` (proc_pid_stat(5)), in hundredths of a second.
+    /// Its processor time in microseconds: the fields `utime` and `stime` (proc_pid_stat(5)), which are in 10 ms.
     fn time(&self) -> Outcome<f64> {
         let text = fs::read_to_string(format!("/proc/{}/stat", self.0.id()))?;
         let fields = text.rsplit(')').next().unwrap_or_default();
@@ -193,7 +193,7 @@ fn round(server: &Server, in_force: &mut InForce) -> Outcome<Round> {
         .args([
             "-t1",
             "-c32",
-            &format!("-d{ASKING}s"),
+            &format!("-d{LOAD_SECONDS}s"),
             "-H",
             "Connection: close",
         ])
@@ -201,7 +201,7 @@ fn round(server: &Server, in_force: &mut InForce) -> Outcome<Round> {
         .stdout(Stdio::piped())
         .spawn()?;
     while wrk.try_wait()?.is_none() {
-        thread::sleep(STEP);
+        thread::sleep(STEP_INTERVAL);
         in_force.step();
     }
     let told = String::from_utf8(wrk.wait_with_output()?.stdout)?;

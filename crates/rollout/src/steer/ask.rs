@@ -1,4 +1,4 @@
-//! Asks the kernel what is in force. The policy's file may have changed since, and rules may have been taken back.
+//! Asks the kernel for the rules in force. The policy's file may have changed, and rules may have been taken back.
 
 use std::io;
 
@@ -10,22 +10,22 @@ use units::Duration;
 use super::{SteerError, steering};
 use crate::study::{self, ControlGroup, HoldError, Steerer};
 
-/// What is in force in a control group for one connection.
+/// The effect of a control group's policy on one connection.
 #[derive(Debug, Clone, PartialEq)]
 pub struct InForce {
-    /// What a new connection gets; nothing if no rule applies.
-    pub given: Option<Given>,
-    /// Whether the policy in the file gives the same, as far as can be seen without a check of each network.
+    /// The controller of a new connection. `None` if no rule applies.
+    pub given: Option<AssignedController>,
+    /// True if the policy in the file gives the same, without a check of each network.
     pub is_of_policy: bool,
-    /// What the connections of the client's network resent; nothing if no rule needs it.
+    /// The packets that the connections of the client's network resent. `None` if no rule needs them.
     pub resent: Option<Resent>,
-    /// How long the policy stays in force if nobody renews the lease; zero if the lease is over.
+    /// The rest of the lease, after which the policy is no longer in force. Zero if the lease is over.
     pub lease: Duration,
 }
 
-/// What a new connection gets.
+/// The rule and the controller of a new connection.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Given {
+pub struct AssignedController {
     /// The name of the rule. The kernel keeps 63 bytes of it.
     pub rule: String,
     /// The controller.
@@ -36,14 +36,14 @@ pub struct Given {
     pub explores: Option<f64>,
 }
 
-impl Given {
-    /// What a rule gives a connection with this draw.
-    fn of(rule: &SteeringRule, draw: u64) -> Given {
+impl AssignedController {
+    /// The controller that a rule assigns to a connection with this draw.
+    fn of(rule: &SteeringRule, draw: u64) -> AssignedController {
         let arm = rule.arm(draw);
         let name = |place: usize| rule.arms.get(place).map(|(_, name)| name.clone());
         let ends: Vec<u64> = rule.arms.iter().map(|(end, _)| *end).collect();
         let own = Shares::of_ends(ends).shares().first().copied();
-        Given {
+        AssignedController {
             rule: rule.name.clone(),
             controller: name(arm).unwrap_or_default(),
             own: name(0).unwrap_or_default(),
@@ -52,8 +52,8 @@ impl Given {
     }
 }
 
-/// What the kernel has in force for the policy's control group; nothing if there is no program. The kernel says what the
-/// client's network resent, unless the connection has a share.
+/// Asks the kernel for the rules in force in the policy's control group. `None` if there is no program. The kernel
+/// supplies the packets that the client's network resent, unless the connection has a share.
 ///
 /// # Errors
 ///
@@ -83,15 +83,14 @@ pub fn in_force(policy: &Policy, of: &Connection) -> Result<Option<InForce>, Ste
         interface: of.interface.as_ref().map(Interface::name),
     });
     Ok(Some(InForce {
-        given: rule.map(|rule| Given::of(rule, draw)),
+        given: rule.map(|rule| AssignedController::of(rule, draw)),
         resent,
         is_of_policy: found.is_of(&steering(policy, boot), of.client),
         lease: found.lease,
     }))
 }
 
-/// The processes that have a policy in force for this policy's control group. There is more than one while a new
-/// process takes over.
+/// The processes with a policy in force for this policy's control group: two while a new process takes over.
 ///
 /// # Errors
 ///
@@ -122,7 +121,7 @@ mod tests {
             objects: Some(0),
             arms: shares.ends().iter().copied().zip(names).collect(),
         };
-        let given = |draw| Given::of(&rule, draw);
+        let given = |draw| AssignedController::of(&rule, draw);
         let own = given(0);
         let told = [&own.rule, &own.controller, &own.own];
         assert_eq!(told, ["one", "bbr", "bbr"]);

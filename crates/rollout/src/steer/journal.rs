@@ -10,14 +10,14 @@ use files::regular;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-/// How many lines wait for room on the disk. Further lines are lost.
-const WAITING: usize = 1000;
+/// The maximum number of lines that wait for room on the disk. Further lines are lost.
+const MAX_WAITING_LINES: usize = 1000;
 
-/// How many bytes wait, because some lines contain a policy.
-const BYTES: usize = 16 << 20;
+/// The maximum size of the waiting lines in bytes, because some lines contain a policy.
+const MAX_WAITING_BYTES: usize = 16 << 20;
 
 /// The maximum length of a line that is read, in bytes: more than twice the length of a line with the largest policy.
-const LINE: u64 = 32 << 20;
+const MAX_LINE_BYTES: u64 = 32 << 20;
 
 /// Writes whole lines, in order, as soon as there is room for them.
 #[derive(Debug)]
@@ -25,7 +25,7 @@ pub(super) struct Journal<W> {
     to: W,
     /// The lines that wait.
     waiting: VecDeque<Vec<u8>>,
-    /// How many bytes of the first waiting line are written.
+    /// The number of written bytes of the first waiting line.
     begun: usize,
     lost: u64,
 }
@@ -43,7 +43,7 @@ impl Journal<File> {
     }
 }
 
-/// Whether a file's last line has no end: its writer was killed while the disk was full, or the machine has crashed.
+/// True if a file's last line has no end: its writer was killed while the disk was full, or the machine has crashed.
 fn is_cut(file: &File) -> io::Result<bool> {
     let mut last = *b"\n";
     if let Some(place) = file.metadata()?.len().checked_sub(1) {
@@ -62,12 +62,14 @@ impl<W: Write> Journal<W> {
         }
     }
 
-    /// Adds a line. Returns what is wrong if lines cannot be written yet.
+    /// Adds a line. Returns the problem if lines cannot be written yet.
     pub fn note(&mut self, unix_s: f64, what: &str, about: &Value) -> Option<String> {
         let line = json!({ "unix_s": unix_s, "what": what, "about": about });
         let line = format!("{line}\n").into_bytes();
         let waiting: usize = self.waiting.iter().map(Vec::len).sum();
-        if self.waiting.len() < WAITING && (waiting == 0 || waiting + line.len() <= BYTES) {
+        if self.waiting.len() < MAX_WAITING_LINES
+            && (waiting == 0 || waiting + line.len() <= MAX_WAITING_BYTES)
+        {
             self.waiting.push_back(line);
         } else {
             self.lost += 1;
@@ -75,7 +77,7 @@ impl<W: Write> Journal<W> {
         self.write()
     }
 
-    /// Writes the waiting lines. Returns what is wrong if lines still wait.
+    /// Writes the waiting lines. Returns the problem if lines still wait.
     pub fn write(&mut self) -> Option<String> {
         while let Some(line) = self.waiting.front() {
             // Each line is written with one call, so a killed process does not leave a part of a line.
@@ -118,7 +120,7 @@ pub struct History {
 ///
 /// # Errors
 ///
-/// The file cannot be read, has a line that is too long for a journal, or somebody else can write to it.
+/// The file cannot be read, has a line that is too long for a journal, or another user can write to it.
 pub fn history(path: &Path) -> io::Result<History> {
     History::read(BufReader::new(regular::open_trusted(path)?))
 }
@@ -141,11 +143,13 @@ impl History {
         let (mut history, mut line) = (History::default(), Vec::new());
         for number in 1_u64.. {
             line.clear();
-            let read = (&mut journal).take(LINE + 1).read_until(b'\n', &mut line)?;
-            if read as u64 > LINE {
+            let read = (&mut journal)
+                .take(MAX_LINE_BYTES + 1)
+                .read_until(b'\n', &mut line)?;
+            if read as u64 > MAX_LINE_BYTES {
                 return Err(io::Error::other(format!(
                     "line {number} is longer than {} MiB: that is not a journal of ours",
-                    LINE >> 20
+                    MAX_LINE_BYTES >> 20
                 )));
             }
             if read == 0 {
@@ -257,7 +261,7 @@ mod tests {
         let error = History::read(behind).unwrap_err().to_string();
         assert!(error.starts_with("line 2 "), "{error}");
         // The end of the line is part of its length.
-        let longest = "x".repeat(LINE as usize - 1) + "\n";
+        let longest = "x".repeat(MAX_LINE_BYTES as usize - 1) + "\n";
         assert_eq!(
             History::read(longest.as_bytes()).unwrap(),
             History::default()
@@ -271,14 +275,14 @@ mod tests {
             room: &room,
             has: Vec::new(),
         });
-        let text = Value::from("x".repeat(BYTES / 4));
+        let text = Value::from("x".repeat(MAX_WAITING_BYTES / 4));
         for _ in 0..10 {
             journal.note(1.0, "reloaded", &text);
         }
         assert_eq!((journal.waiting.len(), journal.lost), (3, 7));
         // A line that is longer than the limit waits alone.
         journal.waiting.clear();
-        let text = Value::from("x".repeat(BYTES));
+        let text = Value::from("x".repeat(MAX_WAITING_BYTES));
         for _ in 0..2 {
             journal.note(1.0, "reloaded", &text);
         }
@@ -291,12 +295,12 @@ mod tests {
         let has = Vec::new();
         let mut journal = Journal::to(Disk { room: &room, has });
         let mut troubles = Vec::new();
-        for number in 0..WAITING + 10 {
+        for number in 0..MAX_WAITING_LINES + 10 {
             troubles.extend(journal.note(7.0, "began", &Value::from(number)));
         }
         assert!(troubles[0].contains("its lines wait"), "{troubles:?}");
         assert!(troubles[troubles.len() - 1].contains("lines are lost"));
-        assert_eq!(journal.waiting.len(), WAITING);
+        assert_eq!(journal.waiting.len(), MAX_WAITING_LINES);
         let lost = journal.lost;
         assert!(lost > 0);
         // The disk gets a little room at a time.
@@ -311,10 +315,10 @@ mod tests {
             .lines()
             .map(|line| serde_json::from_str(line).unwrap())
             .collect();
-        assert_eq!(lines.len() as u64, WAITING as u64 + 10 - lost + 1);
+        assert_eq!(lines.len() as u64, MAX_WAITING_LINES as u64 + 10 - lost + 1);
         assert!(
             (0..)
-                .zip(&lines[..WAITING])
+                .zip(&lines[..MAX_WAITING_LINES])
                 .all(|(number, line)| line["about"] == number)
         );
         assert_eq!(lines[lines.len() - 1]["what"], "ended");

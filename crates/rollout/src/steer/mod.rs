@@ -5,7 +5,7 @@ mod journal;
 mod metrics;
 mod stale;
 
-pub use ask::{Given, InForce, in_force, steers};
+pub use ask::{AssignedController, InForce, in_force, steers};
 pub use journal::{History, history};
 
 use std::collections::BTreeSet;
@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use experiment::policy::{Policy, Rule};
-use experiment::stale::LEAST;
+use experiment::stale::MIN_OBJECT_BYTES;
 use kernel::{EndedConnection, Steering, SteeringCounts, SteeringRule, millionths, since_boot};
 use serde_json::{Value, json};
 use units::Duration;
@@ -23,14 +23,14 @@ use crate::controllers::offered;
 use crate::interfaces;
 use crate::networks::table;
 use crate::study::{
-    Calendar, Claim, ControlGroup, GroupError, Hold, HoldError, Step, Told, booted, drawn_unit,
+    Calendar, Claim, ControlGroup, GroupError, Hold, HoldError, Problems, Step, booted, drawn_unit,
     release, sweep,
 };
 use journal::Journal;
 use metrics::Metrics;
-use stale::{Heard, Keeper, TakenBack};
+use stale::{Keeper, Report, TakenBack};
 
-/// Why a policy is not in force.
+/// A reason why a policy is not in force.
 #[derive(Debug, thiserror::Error)]
 pub enum SteerError {
     /// The program cannot be attached to the control group.
@@ -76,7 +76,7 @@ pub struct Steer {
     journal: Option<Journal<File>>,
     /// The policy's text that was last written to the journal.
     noted: String,
-    told: Told,
+    told: Problems,
     calendar: Calendar,
     keeper: Keeper,
     metrics: Metrics,
@@ -96,7 +96,7 @@ fn steering(policy: &Policy, boot: Duration) -> Steering {
             interfaces: rule.interface.iter().map(ToString::to_string).collect(),
             resent: millionths(rule.resent_from)..rule.resent_below.map_or(u32::MAX, millionths),
             // Only a rule that explores can become stale, and only large objects say so.
-            objects: (names.len() > 1).then_some(LEAST),
+            objects: (names.len() > 1).then_some(MIN_OBJECT_BYTES),
             arms: shares.ends().iter().copied().zip(names).collect(),
         }
     };
@@ -108,7 +108,7 @@ fn steering(policy: &Policy, boot: Duration) -> Steering {
     }
 }
 
-/// The groups of connections that metrics tell apart: by rule, controller, and whether they explore.
+/// The groups of connections in metrics: by rule, controller, and whether they explore.
 fn groups(policy: &Policy) -> BTreeSet<(&str, &str, bool)> {
     let of = |rule| {
         let arms = policy.arms(rule).0.into_iter().enumerate();
@@ -118,8 +118,7 @@ fn groups(policy: &Policy) -> BTreeSet<(&str, &str, bool)> {
 }
 
 impl Steer {
-    /// Checks whether this machine can have the policy in force. Changes nothing, except that the kernel may load
-    /// modules of controllers.
+    /// Checks whether this machine can have the policy in force. It only makes the kernel load modules of controllers.
     ///
     /// # Errors
     ///
@@ -173,7 +172,7 @@ impl Steer {
             policy,
             journal,
             noted: String::new(),
-            told: Told::default(),
+            told: Problems::default(),
             calendar: Calendar::default(),
         };
         if steer.took_over() {
@@ -183,13 +182,13 @@ impl Steer {
         Ok(steer)
     }
 
-    /// Whether this policy replaced one that another process had left in force.
+    /// True if this policy replaced one that another process had left in force.
     pub fn took_over(&self) -> bool {
         self.hold.took_over()
     }
 
-    /// To be called several times a second. `trouble` gets each problem once. The result is `Over` if another process
-    /// has put a policy in force for this control group.
+    /// Maintains the policy. Call it several times a second. `trouble` gets each problem once. The result is `Over` if
+    /// another process has put a policy in force for this control group.
     pub fn step(&mut self, unix_s: f64, mut trouble: impl FnMut(&str)) -> Step {
         // This comes before calls that may take a second, because `unix_s` is the present time.
         let set = since_boot().map(|boot| self.calendar.news(unix_s, boot));
@@ -199,8 +198,8 @@ impl Steer {
         }
         let mut troubles = tended.troubles;
         troubles.extend(set.into_iter().flatten());
-        let objects = tended.objects.iter().map(Heard::Object);
-        for heard in tended.ended.iter().map(Heard::Connection).chain(objects) {
+        let objects = tended.objects.iter().map(Report::Object);
+        for heard in tended.ended.iter().map(Report::Connection).chain(objects) {
             if let Err(error) = self.heard(heard, unix_s, &mut trouble) {
                 troubles.push(format!("a stale rule is not taken back: {error}"));
             }
@@ -218,15 +217,15 @@ impl Steer {
         Step::On
     }
 
-    /// Takes in a connection that has ended, or an object. Takes its rule back if the rule is stale.
+    /// Adds a connection that has ended, or an object. Takes its rule back if the rule is stale.
     fn heard(
         &mut self,
-        heard: Heard<'_>,
+        heard: Report<'_>,
         unix_s: f64,
         tell: impl FnMut(&str),
     ) -> Result<(), SteerError> {
         let now = since_boot().map_err(HoldError::from)?;
-        if let Heard::Connection(of) = heard {
+        if let Report::Connection(of) = heard {
             self.count(of);
         }
         let taken = self.keeper.add(&self.policy, heard, now);
@@ -355,7 +354,7 @@ pub enum Stopped {
     TakenFromProcess,
     /// No policy was in force.
     Nothing,
-    /// The control group does not exist any more. What was kept for it, or for other removed groups, was removed.
+    /// The control group does not exist any more. Programs kept for it, or for other removed groups, were removed.
     Gone,
 }
 

@@ -4,17 +4,17 @@ use experiment::policy::{Policy, Rule};
 use experiment::stale::{Made, Stale, Watch};
 use experiment::verdict::{change, range};
 use experiment::{Observation, Scope};
-use kernel::{EndedConnection, SteeredConnection, ToldObject};
+use kernel::{EndedConnection, ReportedObject, SteeredConnection};
 use units::Duration;
 
 /// The minimum time between taking back two rules, so that one error cannot take back all rules.
-const BETWEEN: Duration = Duration::from_secs(600);
+const MIN_INTERVAL: Duration = Duration::from_secs(600);
 
 /// Watches the rules of a policy.
 #[derive(Debug)]
 pub(super) struct Keeper {
     watch: Watch,
-    /// When the present rules were put in force, since boot. Older connections had other rules.
+    /// The time since boot at which the present rules were put in force. Older connections had other rules.
     since: Duration,
     last: Option<Duration>,
     /// Rules that were taken back. They are not put in force again without a change.
@@ -23,11 +23,9 @@ pub(super) struct Keeper {
 
 /// A report of the program.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Heard<'h> {
-    /// A connection that has ended.
+pub(super) enum Report<'h> {
     Connection(&'h EndedConnection),
-    /// An object.
-    Object(&'h ToldObject),
+    Object(&'h ReportedObject),
 }
 
 /// A rule that was taken back, and why.
@@ -43,7 +41,7 @@ fn made(policy: &Policy) -> impl Iterator<Item = Made> + '_ {
     rules.map(|rule| Made::of(policy.arms(rule).0.len(), rule.expect))
 }
 
-/// Whether a rule is unchanged. The networks of autonomous systems may differ, because they change by themselves.
+/// True if a rule is unchanged. The networks of autonomous systems may differ, because they change by themselves.
 fn is_same(one: &Rule, other: &Rule) -> bool {
     let mut one = one.clone();
     if !one.systems.is_empty() {
@@ -53,7 +51,7 @@ fn is_same(one: &Rule, other: &Rule) -> bool {
 }
 
 impl Keeper {
-    /// For a policy that is put in force at this time.
+    /// A keeper for a policy that is put in force at this time.
     pub fn new(policy: &Policy, now: Duration) -> Keeper {
         Keeper {
             watch: Watch::new(made(policy)),
@@ -69,8 +67,7 @@ impl Keeper {
         self.since = now;
     }
 
-    /// Removes from a policy the rules that were taken back, unless they have been changed since. Returns the names of
-    /// the removed rules.
+    /// Removes rules that were taken back and are unchanged since from a policy. Returns their names.
     pub fn leave_out(&self, policy: &mut Policy) -> Vec<String> {
         let (out, rest) = std::mem::take(&mut policy.rules)
             .into_iter()
@@ -80,17 +77,16 @@ impl Keeper {
         out.into_iter().map(|rule| rule.name).collect()
     }
 
-    /// Whether a connection was set up under the present rules. The rule indices of older connections belong to other
-    /// rules.
+    /// True if a connection was set up under the present rules. Rule indices of older connections are of other rules.
     pub fn is_of_these(&self, of: &SteeredConnection) -> bool {
         of.set_up >= self.since
     }
 
-    /// Adds a connection that has ended, or an object. Returns the rule that has to be taken back, if any. As in a study,
-    /// from which the rule was learned, a connection with objects has no size and no time of its own.
-    pub fn add(&mut self, policy: &Policy, heard: Heard<'_>, now: Duration) -> Option<TakenBack> {
+    /// Adds a connection that has ended, or an object. Returns the rule that has to be taken back, if any. As in a
+    /// study, from which the rule was learned, a connection with objects has no size and no time of its own.
+    pub fn add(&mut self, policy: &Policy, heard: Report<'_>, now: Duration) -> Option<TakenBack> {
         let (of, scope, acknowledged, busy, packets, resent) = match heard {
-            Heard::Connection(of) => {
+            Report::Connection(of) => {
                 let scope = if of.objects > 0 {
                     Scope::Carrier
                 } else {
@@ -105,7 +101,7 @@ impl Keeper {
                 } = *of;
                 (&of.steered, scope, acknowledged, busy, packets, resent)
             }
-            Heard::Object(of) => {
+            Report::Object(of) => {
                 let scope = if of.is_whole {
                     Scope::Object
                 } else {
@@ -131,7 +127,7 @@ impl Keeper {
         let stale = self.watch.add(of.rule, &observation)?;
         let may_be = self
             .last
-            .is_none_or(|last| now.saturating_sub(last) >= BETWEEN);
+            .is_none_or(|last| now.saturating_sub(last) >= MIN_INTERVAL);
         // A rule that has to wait is reported again in its next window.
         if !may_be {
             return None;
@@ -215,7 +211,7 @@ mod tests {
             let old = ended(0, &of, second(999));
             assert!(
                 keeper
-                    .add(&policy, Heard::Connection(&old), second(2000))
+                    .add(&policy, Report::Connection(&old), second(2000))
                     .is_none()
             );
         }
@@ -227,7 +223,7 @@ mod tests {
             for rule in 0..2 {
                 taken.extend(keeper.add(
                     &policy,
-                    Heard::Connection(&ended(rule, &of, second(1001))),
+                    Report::Connection(&ended(rule, &of, second(1001))),
                     now,
                 ));
             }
@@ -238,24 +234,24 @@ mod tests {
             why.contains("cubic against bbr") && why.contains("100%"),
             "{why}"
         );
-        // The rule is left out when the policy is read again, unless somebody has changed the rule.
+        // The rule is left out when the policy is read again, unless it was changed.
         assert_eq!(keeper.leave_out(&mut policy), std::slice::from_ref(name));
         assert_eq!(policy.rules.len(), 2);
         let mut changed = Policy::parse(&POLICY.replace("100%", "40%")).unwrap();
         assert!(keeper.leave_out(&mut changed).is_empty());
         // Some time later, the other rule may be taken back, too.
         keeper.begin(&policy, now);
-        let later = now + BETWEEN;
+        let later = now + MIN_INTERVAL;
         let again = alike(100..160)
-            .find_map(|of| keeper.add(&policy, Heard::Connection(&ended(0, &of, later)), later));
+            .find_map(|of| keeper.add(&policy, Report::Connection(&ended(0, &of, later)), later));
         assert_ne!(&again.unwrap().rule.name, name);
     }
 
     /// A connection with `small` objects of 60 kB, and one with the size and time of the observation. The small ones
     /// last as long with any controller.
-    fn with_small(small: u64, of: &Observation) -> (EndedConnection, ToldObject) {
+    fn with_small(small: u64, of: &Observation) -> (EndedConnection, ReportedObject) {
         let whole = ended(0, of, Duration::from_secs(1));
-        let large = ToldObject {
+        let large = ReportedObject {
             cookie: 1,
             steered: whole.steered,
             number: small + 1,
@@ -282,11 +278,11 @@ mod tests {
         let now = Duration::from_secs(2);
         let all = || alike(0..1).map(|of| with_small(40, &of));
         for (whole, _) in all() {
-            keeper.add(&policy, Heard::Connection(&whole), now);
+            keeper.add(&policy, Report::Connection(&whole), now);
         }
         assert_eq!(keeper.watch.counts(0), [0, 0]);
         for (_, large) in all() {
-            keeper.add(&policy, Heard::Object(&large), now);
+            keeper.add(&policy, Report::Object(&large), now);
         }
         assert!(keeper.watch.counts(0)[0] > 0);
     }
@@ -302,8 +298,8 @@ mod tests {
             let mut all = all.filter(|of| of.arm == 0 || of.unit % 49 == 0);
             let taken = all.find_map(|of| {
                 let (whole, large) = with_small(400, &of);
-                let by_object = keeper.add(&policy, Heard::Object(&large), now);
-                by_object.or_else(|| keeper.add(&policy, Heard::Connection(&whole), now))
+                let by_object = keeper.add(&policy, Report::Object(&large), now);
+                by_object.or_else(|| keeper.add(&policy, Report::Connection(&whole), now))
             });
             (taken.map(|taken| taken.why), keeper.watch.counts(0))
         };
@@ -345,7 +341,7 @@ mod tests {
         for of in alike(0..1) {
             keeper.add(
                 &policy,
-                Heard::Connection(&ended(0, &of, second(6))),
+                Report::Connection(&ended(0, &of, second(6))),
                 second(6),
             );
         }

@@ -1,12 +1,11 @@
-//! Compares the calendar's clock with the clock since boot, which nobody sets.
+//! Compares the calendar's clock with the clock since boot, which cannot be set.
 
 use units::Duration;
 
 /// A larger change between two looks, in seconds, means that the clock was set. Gradual correction changes it by less.
-const SET: f64 = 1.0;
+const MAX_CORRECTION_S: f64 = 1.0;
 
-/// Notices when somebody sets the calendar's clock. Leases, slots and durations use the time since boot, and do not
-/// change.
+/// Notices when the calendar's clock is set. Leases, slots and durations use the time since boot, and do not change.
 #[derive(Debug, Default)]
 pub(crate) struct Calendar {
     /// The machine's boot time by the calendar, at the last look.
@@ -14,13 +13,12 @@ pub(crate) struct Calendar {
 }
 
 impl Calendar {
-    /// What to report at this time, if anything. The time is given in seconds since 1970 by the calendar, and since
-    /// boot.
+    /// The news to report at this time, if any. The time is in seconds since 1970 by the calendar, and since boot.
     pub fn news(&mut self, unix_s: f64, boot: Duration) -> Option<String> {
         let started = unix_s - boot.as_secs_f64();
         let by = started - self.started.replace(started)?;
         let way = if by > 0.0 { "forward" } else { "back" };
-        (by.abs() > SET).then(|| {
+        (by.abs() > MAX_CORRECTION_S).then(|| {
             format!(
                 "the clock was set {way} by {:.0} s: times of day are by the new one from now on, and nothing else depends on it",
                 by.abs()

@@ -1,5 +1,4 @@
-//! The columns of recorded rows. Each is defined once, by its name and its field of the row: files are written and read by
-//! this definition.
+//! The columns of recorded rows. Each is defined once, by its name and its field of the row, for writing and reading.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -24,12 +23,12 @@ pub(super) trait Recorded: Default + 'static {
 /// A column of the rows `R`.
 pub(super) struct Column<R: 'static> {
     pub name: &'static str,
-    /// Whether a row cannot be read without it.
+    /// True if a row cannot be read without it.
     pub is_needed: bool,
     pub cell: Cell<R>,
 }
 
-/// How a row's cell is taken from its field, and put into it.
+/// The functions that take a row's cell from its field, and put it there.
 pub(super) enum Cell<R: 'static> {
     /// A whole number.
     Whole(fn(&R) -> Option<u64>, fn(&mut R, u64)),
@@ -45,7 +44,7 @@ pub(super) enum Cell<R: 'static> {
     Text(fn(&R) -> Option<&str>, fn(&mut R, Arc<str>)),
 }
 
-/// The columns of a type of rows, as `"name": Kind field`. Without a column that is marked `needed`, no row can be read.
+/// The columns of a type of rows, as `"name": Kind field`. A row cannot be read without its `needed` columns.
 macro_rules! columns {
     ($row:ident { $($name:literal: $kind:ident $field:ident $($needed:ident)?,)* }) => {{
         use $crate::study::columns::{Cell, Column, Number as _, Text as _};
@@ -175,7 +174,7 @@ impl<R> Column<R> {
         }
     }
 
-    /// Puts a file's cell into a row's field. Returns whether the file has one. `texts` are the texts of the file, each once.
+    /// Puts a file's cell into a row's field. Returns whether the file has one. `texts` has each text of the file once.
     fn read(&self, row: &mut R, cells: &Cells<'_>, texts: &mut HashSet<Arc<str>>) -> bool {
         let real = || cells.real(self.name);
         let read = match self.cell {

@@ -6,27 +6,27 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
 use experiment::carryover::{Carryover, When};
-use experiment::plan::Kept;
+use experiment::plan::KeptAddress;
 use experiment::verdict::Reach;
 use experiment::{Gathered, Group, Key, Measured, Observation, Scope, Timeline, Unit};
 use units::Duration;
 
 use super::columns::{Recorded, read_file};
+use super::directory::{Missing, StudyDirectory, StudyDirectoryError};
 use super::groups::FirstHandshakes;
 use super::join::{Join, Joined, Life, Sent, timed};
 use super::log::Format;
 use super::lookup::Lookup;
 use super::object::ObjectRow;
-use super::place::{Missing, Place, PlaceError};
 use super::row::Row;
 use fleet::files::files;
 
-/// Why data cannot be read.
+/// A reason why data cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum DataError {
     /// The directory has no study.
     #[error(transparent)]
-    Place(#[from] PlaceError),
+    Directory(#[from] StudyDirectoryError),
     /// No directory was named.
     #[error("there is no study to read")]
     NoPlace,
@@ -43,13 +43,13 @@ pub enum DataError {
         "no log can be joined: of clients, this study keeps address = \"{0}\" and no hash of address and port; begin a study with \
          join = true in its plan"
     )]
-    NoEnds(Kept),
+    NoEnds(KeptAddress),
     /// No column that was kept has a network.
     #[error(
         "no client has a network: of clients, this study keeps address = \"{0}\"; give --as and --region to `fullpipe study` itself, \
          which knows the addresses"
     )]
-    NoClients(Kept),
+    NoClients(KeptAddress),
     /// The seed was removed. A client's hash cannot be computed without it.
     #[error("{}: no log can be joined: study.json has no seed any more", path.display())]
     NoSeed {
@@ -59,7 +59,7 @@ pub enum DataError {
 }
 
 /// A log's times are in whole milliseconds, so a shorter time cannot be known from the log.
-const LOGGED: Duration = Duration::from_millis(1);
+const LOG_RESOLUTION: Duration = Duration::from_millis(1);
 
 /// An access log.
 #[derive(Debug)]
@@ -76,23 +76,23 @@ pub struct Log {
 #[derive(Debug)]
 pub struct Read {
     /// The plan and the state of the study, from its first directory.
-    pub place: Place,
+    pub place: StudyDirectory,
     /// Its connections and objects.
     pub gathered: Gathered,
     /// The same over calendar time.
     pub timeline: Timeline,
     /// The same over the time since a switch, if the unit is a slot.
     pub carryover: Option<Carryover>,
-    /// How many connections are in a region, if regions were given.
+    /// The number of connections in a region, if regions were given.
     pub in_regions: Option<u64>,
-    /// What became of the requests in the logs, if logs were given.
+    /// The outcome of the requests in the logs, if logs were given.
     pub joined: Option<Joined>,
-    /// What was left out, and why.
+    /// The files and directories that were left out.
     pub left_out: Vec<LeftOut>,
 }
 
 impl Read {
-    /// How far the study is.
+    /// The progress of the study.
     pub fn reach(&self) -> Reach {
         self.gathered.reach()
     }
@@ -120,7 +120,7 @@ struct Latest {
     life: Life,
     /// The keyed hash of the client's address and port.
     end: Option<u64>,
-    /// Whether it had its arm's controller, if that is known.
+    /// True if it had its arm's controller, if that is known.
     is_in_force: Option<bool>,
     handshake: Option<Duration>,
     observation: Observation,
@@ -175,7 +175,7 @@ pub fn read(
         return Err(DataError::NoPlace);
     };
     let plan = &place.plan;
-    if !lookup.is_empty() && matches!(plan.address, Kept::Hashed | Kept::None) {
+    if !lookup.is_empty() && matches!(plan.address, KeptAddress::Hashed | KeptAddress::None) {
         return Err(DataError::NoClients(plan.address));
     }
     let mut gathered = Gathered::new(&plan.names(), &plan.shares().shares());
@@ -224,25 +224,24 @@ pub fn read(
     })
 }
 
-/// How far the study is on all machines together.
-fn reach(places: &[Place]) -> Reach {
-    if places.iter().all(Place::is_over) {
+/// The progress of the study on all machines together.
+fn reach(places: &[StudyDirectory]) -> Reach {
+    if places.iter().all(StudyDirectory::is_over) {
         Reach::Over
     } else if places
         .iter()
         .all(|place| place.is_over() || place.about.ended.is_some())
     {
         Reach::EndedEarly
-    } else if places.iter().any(Place::is_running) {
+    } else if places.iter().any(StudyDirectory::is_running) {
         Reach::Running
     } else {
         Reach::Interrupted
     }
 }
 
-/// What the guards have seen in the earlier sittings of a study: the connections that have ended, and the objects. Uses
-/// bounded memory.
-pub(super) fn seen(place: &Place, left_out: &mut Vec<LeftOut>) -> Measured {
+/// The guards' measures from the ended connections and the objects of earlier sittings. Uses bounded memory.
+pub(super) fn seen(place: &StudyDirectory, left_out: &mut Vec<LeftOut>) -> Measured {
     let mut measured = Measured::new(place.plan.arms.len());
     if place.plan.guards.is_empty() {
         return measured;
@@ -263,7 +262,7 @@ pub(super) fn seen(place: &Place, left_out: &mut Vec<LeftOut>) -> Measured {
 
 /// The connections of a study, including those of washouts.
 fn connections(
-    places: &[Place],
+    places: &[StudyDirectory],
     lookup: &mut Lookup,
     left_out: &mut Vec<LeftOut>,
 ) -> HashMap<Connection, Latest> {
@@ -273,8 +272,7 @@ fn connections(
             lookup.replace(row.client.as_deref(), &mut row.system, &mut row.region);
             let connection = (number, row.sitting, row.connection);
             let mut latest = Latest::of(&row, one.plan.unit);
-            // The number of acknowledged bytes only grows. The calendar's time may be set back, so it cannot order the
-            // rows.
+            // Rows are ordered by acknowledged bytes, which only grow. The calendar's time may be set back.
             let earlier = connections.get(&connection);
             // The end of a connection by route does not say its controller.
             latest.is_in_force = latest
@@ -302,10 +300,10 @@ fn classify(unit: Unit, connections: &mut HashMap<Connection, Latest>) -> FirstH
     first
 }
 
-/// Gives `take` all connections and objects of a study, and when they were. Returns what became of the requests in the logs,
-/// if logs were given.
+/// Gives `take` all connections and objects of a study with their times. Returns the outcome of the requests in the
+/// logs, if logs were given.
 fn each(
-    places: &[Place],
+    places: &[StudyDirectory],
     mut connections: HashMap<Connection, Latest>,
     logs: Vec<Log>,
     lookup: &mut Lookup,
@@ -367,7 +365,7 @@ fn each(
                 let least = if timed.is_by_kernel {
                     Duration::ZERO
                 } else {
-                    LOGGED
+                    LOG_RESOLUTION
                 };
                 let answer = Observation {
                     scope: timed.scope,
@@ -389,7 +387,7 @@ fn each(
 
 /// Joins the requests in the logs to their connections.
 fn joined(
-    places: &[Place],
+    places: &[StudyDirectory],
     connections: &HashMap<Connection, Latest>,
     logs: Vec<Log>,
 ) -> Result<Join<Connection>, DataError> {
@@ -413,7 +411,7 @@ fn joined(
     }
     // If the plan has no seed, each machine has drawn its own.
     let mut keys: Vec<Key> = Vec::new();
-    for key in places.iter().map(Place::key) {
+    for key in places.iter().map(StudyDirectory::key) {
         if !keys.contains(&key) {
             keys.push(key);
         }
@@ -435,8 +433,10 @@ fn joined(
 fn find(
     directories: &[impl AsRef<Path>],
     left_out: &mut Vec<LeftOut>,
-) -> Result<Vec<Place>, DataError> {
-    let found = directories.iter().map(|path| Place::find(path.as_ref()));
+) -> Result<Vec<StudyDirectory>, DataError> {
+    let found = directories
+        .iter()
+        .map(|path| StudyDirectory::find(path.as_ref()));
     let found = found.collect::<Result<Vec<_>, _>>()?;
     if let Some(one) = found.first()
         && let Some(other) = found.iter().find(|other| other.text != one.text)
@@ -468,15 +468,18 @@ fn find(
     Ok(places)
 }
 
-/// Whether two paths lead to the same directory.
+/// True if two paths lead to the same directory.
 fn is_same(one: &Path, other: &Path) -> bool {
     let ends = [one, other].map(fs::canonicalize);
     matches!(ends, [Ok(one), Ok(other)] if one == other)
 }
 
-/// Gives `take` each row of a place's files of one kind, oldest file first. It gets no rows of a file that cannot be read
-/// to its end.
-fn each_row<R: Recorded>(place: &Place, left_out: &mut Vec<LeftOut>, mut take: impl FnMut(R)) {
+/// Gives `take` each row of a directory's files of one kind, oldest file first. Damaged files are left out.
+fn each_row<R: Recorded>(
+    place: &StudyDirectory,
+    left_out: &mut Vec<LeftOut>,
+    mut take: impl FnMut(R),
+) {
     for (path, _) in files(place.directory(), R::START) {
         match read_file(&path) {
             Ok(rows) => rows.into_iter().for_each(&mut take),

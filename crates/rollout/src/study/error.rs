@@ -1,14 +1,14 @@
-//! Why a study does not run.
+//! Errors of running a study.
 
 use document::DocumentError;
 use fleet::RecordError;
 
+use super::directory::StudyDirectoryError;
 use super::group::GroupError;
-use super::place::PlaceError;
 use super::route::RouteError;
 use super::tended::HoldError;
 
-/// Why a study does not run.
+/// A reason why a study does not run.
 #[derive(Debug, thiserror::Error)]
 pub enum StudyError {
     /// The kernel refused.
@@ -28,7 +28,7 @@ pub enum StudyError {
     Route(#[from] RouteError),
     /// The directory cannot be used.
     #[error(transparent)]
-    Place(#[from] PlaceError),
+    Directory(#[from] StudyDirectoryError),
     /// An interface of the plan does not exist.
     #[error(transparent)]
     Interface(DocumentError),

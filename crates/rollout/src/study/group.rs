@@ -13,7 +13,7 @@ use super::holder::{Holder, Steerer};
 use super::lock::{Claim, Held, Refused, steers};
 use fleet::who;
 
-/// Why a control group cannot be used.
+/// A reason why a control group cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum GroupError {
     /// No cgroup v2 file system is mounted.
@@ -45,7 +45,7 @@ pub enum GroupError {
         /// The system's error.
         error: io::Error,
     },
-    /// A policy may be in force that no process looks after.
+    /// A policy may be in force without a process that maintains it.
     #[error(
         "cgroup: {} may still have the policy of a process that was killed; remove it first with \
          `fullpipe steer stop POLICY.toml`",
@@ -58,7 +58,7 @@ pub enum GroupError {
 }
 
 impl GroupError {
-    /// Whether another process uses the control group, or has left a policy there.
+    /// True if another process uses the control group, or has left a policy there.
     pub fn is_in_use(&self) -> bool {
         matches!(self, GroupError::InUse { .. } | GroupError::Left { .. })
     }
@@ -70,8 +70,8 @@ pub struct ControlGroup {
     path: PathBuf,
 }
 
-/// Whether a group can be used without its lock. A process that is not root's may not lock the group. It cannot attach a
-/// program either, but may use the open group otherwise.
+/// True if a group can be used without its lock. A process that is not root's may not lock the group. It cannot attach
+/// a program either, but may use the open group otherwise.
 fn is_harmless(error: &io::Error, is_root: bool) -> bool {
     error.kind() == ErrorKind::PermissionDenied && !is_root
 }
@@ -95,7 +95,7 @@ impl Opened {
         format!("steer-{}", self.inode)
     }
 
-    /// Whether a process has locked the control group.
+    /// True if a process has locked the control group.
     pub fn is_held(&self) -> bool {
         matches!(Claim::Alone.lay(self.inode), Err(Refused::Held(_)))
     }
@@ -171,7 +171,7 @@ impl ControlGroup {
             Err(Refused::System(_, error)) if is_harmless(&error, geteuid().is_root()) => None,
             Err(Refused::System(path, error)) => return Err(GroupError::Lock { path, error }),
         };
-        // If the kernel does not tell, nothing counts as kept.
+        // Without an answer from the kernel, nothing counts as kept.
         if claim == Claim::Alone && is_kept(&opened.name()).unwrap_or(false) {
             return Err(GroupError::Left {
                 path: self.path.clone(),
@@ -188,7 +188,7 @@ impl ControlGroup {
     }
 }
 
-/// For a program that stays attached.
+/// Functions for a program that stays attached.
 #[cfg(feature = "load")]
 impl ControlGroup {
     /// Duplicates the open group. The lock stays until both are closed.
@@ -201,7 +201,7 @@ impl ControlGroup {
         })
     }
 
-    /// Whether the path still leads to the open group.
+    /// True if the path still leads to the open group.
     pub(super) fn is(&self, opened: &Opened) -> bool {
         std::fs::metadata(&self.path).is_ok_and(|about| about.ino() == opened.inode)
     }

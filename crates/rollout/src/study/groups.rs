@@ -1,4 +1,4 @@
-//! The groups that a client belongs to: what is known of it before its unit gets an arm.
+//! The groups that a client belongs to, from facts that are known before its unit gets an arm.
 
 use std::collections::HashMap;
 
@@ -8,12 +8,12 @@ use units::Duration;
 use super::row;
 
 /// The lengths of the networks that are groups of client networks: most operators have some of these.
-const AROUND: [u8; 2] = [16, 32];
+const GROUP_LENGTHS: [u8; 2] = [16, 32];
 
-/// What is known of a client.
+/// The known facts about a client.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Known<'k> {
-    /// Its address, its network or its pseudonym, as it is stored.
+pub(super) struct ClientFacts<'k> {
+    /// The address, the network or the pseudonym, as it is stored.
     pub client: Option<&'k str>,
     pub system: Option<u32>,
     pub region: Option<&'k str>,
@@ -21,7 +21,7 @@ pub(super) struct Known<'k> {
     pub handshake: Option<Duration>,
 }
 
-impl Known<'_> {
+impl ClientFacts<'_> {
     /// The names of the groups, the most telling first: the arms are compared within the first that is large enough.
     pub fn groups(self, unit: Unit) -> Vec<String> {
         let network = self.client.and_then(network_of);
@@ -30,7 +30,7 @@ impl Known<'_> {
         let around = network
             .filter(|_| !is_named)
             .and_then(|network| around(network, unit));
-        // If a client network is a unit, it says nothing by itself.
+        // A client network that is a unit of its own is no group.
         let network = network.filter(|_| !matches!(unit, Unit::Prefix { .. }));
         let groups = [
             network.map(Group::Network),
@@ -65,7 +65,7 @@ fn around(network: Prefix, unit: Unit) -> Option<Prefix> {
     } else {
         (1, v6)
     };
-    let length = AROUND[place];
+    let length = GROUP_LENGTHS[place];
     (unit > length).then(|| Prefix::around(network.first(), length))
 }
 
@@ -74,11 +74,11 @@ fn around(network: Prefix, unit: Unit) -> Option<Prefix> {
 #[derive(Debug)]
 pub(super) struct FirstHandshakes(Option<HashMap<(usize, u64), Handshake>>);
 
-/// When a connection was set up, and the RTT of its handshake.
+/// The time when a connection was set up, and the RTT of its handshake.
 type Handshake = (f64, Option<Duration>);
 
 impl FirstHandshakes {
-    /// None yet, for units of this kind.
+    /// An empty map for units of this kind.
     pub fn new(unit: Unit) -> FirstHandshakes {
         let has_first = matches!(unit, Unit::Connection | Unit::Prefix { .. });
         FirstHandshakes(has_first.then(Default::default))
@@ -114,14 +114,14 @@ pub(super) fn is_in_force(assigned: &str, controller: Option<&str>) -> Option<bo
 }
 
 impl super::Row {
-    /// Whether the connection has its arm's controller, if that is known.
+    /// True if the connection has its arm's controller, if that is known.
     pub(super) fn is_in_force(&self) -> Option<bool> {
         is_in_force(&self.assigned, self.controller.as_deref())
     }
 
-    /// What is known of its client, without its handshake.
-    pub(super) fn known(&self) -> Known<'_> {
-        Known {
+    /// The facts about its client, without its handshake.
+    pub(super) fn known(&self) -> ClientFacts<'_> {
+        ClientFacts {
             client: self.client.as_deref(),
             system: self.system,
             region: self.region.as_deref(),
@@ -129,10 +129,10 @@ impl super::Row {
         }
     }
 
-    /// Its groups. A study that runs does not know the first connections of its units.
+    /// The groups of its client. A running study does not know the first connections of its units.
     pub(super) fn groups(&self, unit: Unit) -> Vec<String> {
         let is_own = unit == Unit::Connection;
-        Known {
+        ClientFacts {
             handshake: self.handshake_rtt.filter(|_| is_own),
             ..self.known()
         }
@@ -141,9 +141,9 @@ impl super::Row {
 }
 
 impl super::ObjectRow {
-    /// What is known of its client, without its connection.
-    pub(super) fn known(&self) -> Known<'_> {
-        Known {
+    /// The facts about its client, without its connection.
+    pub(super) fn known(&self) -> ClientFacts<'_> {
+        ClientFacts {
             client: self.client.as_deref(),
             system: self.system,
             region: self.region.as_deref(),
@@ -160,7 +160,7 @@ mod tests {
 
     #[test]
     fn the_groups_of_a_client_are_those_that_have_several_units() {
-        let known = Known {
+        let known = ClientFacts {
             client: Some("192.0.2.7"),
             system: Some(64500),
             region: Some("north"),
@@ -180,9 +180,9 @@ mod tests {
             ]
         );
         let of = |client, unit| {
-            let known = Known {
+            let known = ClientFacts {
                 client: Some(client),
-                ..Known::default()
+                ..ClientFacts::default()
             };
             known.groups(unit)
         };

@@ -2,7 +2,7 @@
 
 use std::os::fd::OwnedFd;
 
-use kernel::{Attached, Error, Kept, Memory, Steering, SteeringCounts};
+use kernel::{Attached, Error, Memory, ProgramOwner, Steering, SteeringCounts};
 pub(crate) use kernel::{in_force, is_kept, release, sweep};
 use units::Duration;
 
@@ -10,20 +10,19 @@ use super::group::{ControlGroup, Opened};
 use super::lock::Claim;
 use super::tended::{HoldError, Tended};
 
-/// The program on a control group. A service manager may remove the group and make it anew; then the program is
-/// attached again.
+/// The program on a control group. If a service manager makes the group anew, the program is attached again.
 #[derive(Debug)]
 pub(crate) struct Hold {
     group: ControlGroup,
     steering: Steering,
-    /// How long the program works on when nobody renews its lease.
+    /// The time for which the program works without a renewal of its lease.
     lease: Duration,
-    /// Whether the program also works on for this long after this process has ended.
+    /// True if the program also works on for this long after this process has ended.
     is_kept: bool,
     attached: Option<(Attached, Opened)>,
     /// While no program is attached: what the last one remembers of client networks.
     memory: Option<Memory>,
-    /// Whether this process took over a program that an earlier process had left.
+    /// True if this process took over a program that an earlier process had left.
     took_over: bool,
     /// The counters of the attached program.
     counts: SteeringCounts,
@@ -38,9 +37,9 @@ enum Standing {
     Fine,
     /// The control group was removed.
     NoGroup,
-    /// Somebody has detached the program from the control group.
+    /// Another process has detached the program from the control group.
     Evicted,
-    /// Somebody has removed the file that keeps the program beyond this process.
+    /// Another process has removed the file that keeps the program beyond this process.
     Unkept,
     /// Another process has the control group now.
     Superseded,
@@ -69,8 +68,7 @@ impl Hold {
         Ok(hold)
     }
 
-    /// Attaches the program, in place of the attached one, if there is one. Returns whether a program of an earlier
-    /// process was kept.
+    /// Attaches the program, in place of an attached one. Returns whether an earlier process's program was kept.
     fn attach(&mut self) -> Result<bool, HoldError> {
         let opened = match &self.attached {
             // The lock stays.
@@ -106,12 +104,12 @@ impl Hold {
         }
     }
 
-    /// Whether this process took over a program that an earlier, killed process had left.
+    /// True if this process took over a program that an earlier, killed process had left.
     pub fn took_over(&self) -> bool {
         self.took_over
     }
 
-    /// Whether a program is attached.
+    /// True if a program is attached.
     pub fn is_attached(&self) -> bool {
         self.attached.is_some()
     }
@@ -124,7 +122,7 @@ impl Hold {
             .transpose()
     }
 
-    /// What the programs have counted since the beginning, also before the program was attached again.
+    /// The programs' counters since the beginning, including those before the program was attached again.
     pub fn counts(&self) -> SteeringCounts {
         self.earlier + self.counts
     }
@@ -140,8 +138,8 @@ impl Hold {
         Ok(())
     }
 
-    /// To be called about once a second. Renews the lease, collects connections and objects that have ended, and
-    /// attaches the program again if its control group has come back.
+    /// Renews the lease, collects connections and objects that have ended, and attaches the program again if its
+    /// control group has come back. Call it about once a second.
     pub fn tend(&mut self) -> Tended {
         let mut tended = Tended::default();
         let Some((attached, opened)) = &self.attached else {
@@ -212,13 +210,13 @@ impl Hold {
         let kept = if self.is_kept {
             attached.kept(&opened.name())?
         } else {
-            Kept::Own
+            ProgramOwner::ThisProcess
         };
         Ok(match kept {
-            Kept::Anothers => Standing::Superseded,
+            ProgramOwner::Another => Standing::Superseded,
             _ if !is_attached => Standing::Evicted,
-            Kept::Nobodys => Standing::Unkept,
-            Kept::Own => Standing::Fine,
+            ProgramOwner::Nobody => Standing::Unkept,
+            ProgramOwner::ThisProcess => Standing::Fine,
         })
     }
 
@@ -241,7 +239,7 @@ impl Hold {
         let Some((attached, opened)) = self.attached.take() else {
             return;
         };
-        if self.is_kept && matches!(attached.kept(&opened.name()), Ok(Kept::Own)) {
+        if self.is_kept && matches!(attached.kept(&opened.name()), Ok(ProgramOwner::ThisProcess)) {
             // A program that cannot be removed ends with its lease.
             let _ = release(&opened.name());
         }

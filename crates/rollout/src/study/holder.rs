@@ -11,8 +11,8 @@ use std::path::Path;
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
-/// How many characters of a command line are shown.
-const SHOWN: usize = 80;
+/// The maximum number of characters of a command line that are shown.
+const MAX_COMMAND_CHARS: usize = 80;
 
 /// The process that holds a lock.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,7 +31,7 @@ impl fmt::Display for Holder {
 }
 
 impl Holder {
-    /// Whether the process that took the lock is gone, while another process still has the locked file open.
+    /// True if the process that took the lock is gone, while another process still has the locked file open.
     pub fn is_gone(&self) -> bool {
         // A process that has ended has no command line, even if its parent has not waited for it yet.
         let known = self.process.as_ref();
@@ -45,7 +45,7 @@ impl Holder {
         }
     }
 
-    /// Whether this process cannot see the holder.
+    /// True if this process cannot see the holder.
     pub(super) fn is_hidden(&self) -> bool {
         self.process.is_none()
     }
@@ -97,8 +97,7 @@ impl Steerer {
         self.process
     }
 
-    /// Makes the process read its policy again, with SIGHUP. SIGHUP would end other programs, so only this program gets
-    /// it.
+    /// Makes the process read its policy again, with SIGHUP. Only this program gets it: SIGHUP would end others.
     ///
     /// # Errors
     ///
@@ -161,7 +160,7 @@ fn lock(line: &str, file: &str) -> Option<(String, u32)> {
 fn command(process: u32) -> String {
     let line = fs::read(format!("/proc/{process}/cmdline")).unwrap_or_default();
     let line = String::from_utf8_lossy(&line).replace('\0', " ");
-    let shown: String = line.trim().chars().take(SHOWN).collect();
+    let shown: String = line.trim().chars().take(MAX_COMMAND_CHARS).collect();
     shown.escape_debug().to_string()
 }
 
@@ -204,7 +203,7 @@ mod tests {
         start(command)
     }
 
-    /// Whether SIGHUP, signal 1, is ignored, by the kernel's signal mask (proc(5)).
+    /// True if SIGHUP, signal 1, is ignored, by the kernel's signal mask (proc(5)).
     fn is_hangup_ignored() -> bool {
         let about = fs::read_to_string("/proc/self/status").unwrap();
         let mask = about.lines().find_map(|line| line.strip_prefix("SigIgn:"));

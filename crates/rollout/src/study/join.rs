@@ -1,9 +1,10 @@
-//! Joins requests in access logs to the connections and objects that a study has seen.
+//! Joins requests in access logs to the recorded connections and objects of a study.
 //!
-//! A log knows where one response ends and the next begins. The kernel knows when the data that it was given was
-//! acknowledged. The server's time ends when the server has given the last byte to the kernel. A response that fits
-//! into the send buffer ends at once by this time. So if exactly one request matches one object, or some in a row, the size
-//! is the log's and the time is the kernel's. A log also counts data that never arrived. So what was cut short is the kernel's.
+//! A log knows where one response ends and the next begins. The kernel knows when the data was acknowledged. The
+//! server's time ends when the server has given the last byte to the kernel. A response that fits into the send buffer
+//! ends at once by this time. So if exactly one request matches one object, or some in a row, the size comes from the
+//! log and the time from the kernel. A log also counts data that never arrived, so the size of a response that was cut
+//! short comes from the kernel.
 
 use std::collections::HashMap;
 use std::ops::{Range, RangeInclusive};
@@ -15,30 +16,29 @@ use units::Duration;
 use super::log::{LogCounts, Request};
 
 /// The maximum difference between the log's clock and the study's clock, in seconds.
-const CLOCKS: f64 = 2.0;
+const MAX_CLOCK_DIFFERENCE_S: f64 = 2.0;
 
 /// The maximum time since the last look at an open connection, in seconds.
-const SEEN: f64 = 60.0;
+const MAX_UNSEEN_S: f64 = 60.0;
 
-/// How long before the logged beginning of a request its object may begin, in seconds: a server logs times in whole
-/// milliseconds.
-const BEFORE: f64 = 0.002;
+/// The maximum time by which an object may begin before the logged beginning of its request, in seconds: a server logs
+/// times in whole milliseconds.
+const MAX_LEAD_S: f64 = 0.002;
 
-/// How long after the logged end of a request its object may begin, in seconds: a server logs the time at which its
-/// event loop's round began.
-const AFTER: f64 = 0.020;
+/// The maximum time by which an object may begin after the logged end of its request, in seconds: a server logs the
+/// time at which its event loop's round began.
+const MAX_LAG_S: f64 = 0.020;
 
-/// The factor and the number of bytes by which an object may be larger than its answer: encryption and framing add
-/// bytes.
-const OVERHEAD: f64 = 1.05;
-const HEAD: u64 = 8192;
+/// The factor and the bytes by which an object may exceed its answer, because of encryption and framing.
+const MAX_OVERHEAD: f64 = 1.05;
+const MAX_OVERHEAD_BYTES: u64 = 8192;
 
-/// How many objects are compared with one answer. Without this limit, an answer of a very long request would be
-/// compared with all objects.
-const LOOKED: usize = 1000;
+/// The maximum number of objects that are compared with one answer. Without it, an answer of a very long request would
+/// be compared with all objects.
+const MAX_COMPARED_OBJECTS: usize = 1000;
 
-/// How many requests are held in memory, at 40 bytes each.
-const MOST: usize = 10_000_000;
+/// The maximum number of requests in memory, at 40 bytes each.
+const MAX_REQUESTS: usize = 10_000_000;
 
 /// The lifetime of a connection, in seconds since 1970.
 #[derive(Debug, Clone, Copy)]
@@ -50,13 +50,14 @@ pub(super) struct Life {
 
 impl Life {
     fn has(&self, request: &Request) -> bool {
-        let behind = if self.has_ended { 0.0 } else { SEEN };
+        let behind = if self.has_ended { 0.0 } else { MAX_UNSEEN_S };
         let begun = request.ended_unix_s - request.took_s;
-        self.set_up - CLOCKS <= request.ended_unix_s && begun <= self.last + behind + CLOCKS
+        self.set_up - MAX_CLOCK_DIFFERENCE_S <= request.ended_unix_s
+            && begun <= self.last + behind + MAX_CLOCK_DIFFERENCE_S
     }
 }
 
-/// What became of the requests in the logs.
+/// The numbers of requests in the logs by their outcome.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Joined {
     /// Each log's name and counts.
@@ -79,7 +80,7 @@ pub struct Joined {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Answer {
     pub ended: f64,
-    /// How much later it may have ended, as the log's times are coarse.
+    /// The maximum delay of its real end, as the log's times are coarse, in seconds.
     pub resolution: f64,
     pub took: f64,
     pub bytes: u64,
@@ -115,7 +116,7 @@ pub(super) struct Join<C> {
 }
 
 impl<C: Copy + Eq + std::hash::Hash> Join<C> {
-    /// From connections, each with the hash of its client's address and port.
+    /// An empty join with these connections, each with the hash of its client's address and port.
     pub fn of(connections: impl Iterator<Item = (u64, C, Life)>) -> Join<C> {
         let mut ends: HashMap<u64, Vec<(C, Life)>> = HashMap::new();
         for (end, connection, life) in connections {
@@ -129,7 +130,7 @@ impl<C: Copy + Eq + std::hash::Hash> Join<C> {
         }
     }
 
-    /// Whether no connection has such a hash.
+    /// True if no connection has such a hash.
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }
@@ -143,7 +144,7 @@ impl<C: Copy + Eq + std::hash::Hash> Join<C> {
         match (found, other) {
             (None, _) => counts.of_others += 1,
             (Some(_), Some(_)) => counts.ambiguous += 1,
-            (Some(_), None) if counts.joined >= MOST as u64 => counts.too_many += 1,
+            (Some(_), None) if counts.joined >= MAX_REQUESTS as u64 => counts.too_many += 1,
             (Some((connection, _)), None) => {
                 counts.joined += 1;
                 self.fresh.entry(*connection).or_default().push(Answer {
@@ -158,8 +159,7 @@ impl<C: Copy + Eq + std::hash::Hash> Join<C> {
 }
 
 impl<C: Copy + Eq + std::hash::Hash> Join<C> {
-    /// The log was read to its end. What an earlier log has does not count again. A line that a log has twice are two
-    /// requests.
+    /// The log was read to its end. Answers of an earlier log do not count again. Two equal lines are two requests.
     pub fn end_log(&mut self) {
         for (connection, mut fresh) in self.fresh.drain() {
             let known = self.answers.entry(connection).or_default();
@@ -189,24 +189,25 @@ impl Answer {
         (self.ended.to_bits(), self.took.to_bits(), self.bytes)
     }
 
-    /// When an object of the answer may begin.
+    /// The times at which an object of the answer may begin.
     fn times(&self) -> RangeInclusive<f64> {
-        self.ended - self.took - BEFORE..=self.ended + self.resolution + AFTER
+        self.ended - self.took - MAX_LEAD_S..=self.ended + self.resolution + MAX_LAG_S
     }
 
-    /// How many bytes its objects have.
+    /// The possible numbers of bytes of its objects.
     fn sizes(&self) -> RangeInclusive<u64> {
-        let largest = (self.bytes as f64 * OVERHEAD) as u64;
-        self.bytes..=largest.saturating_add(HEAD)
+        let largest = (self.bytes as f64 * MAX_OVERHEAD) as u64;
+        self.bytes..=largest.saturating_add(MAX_OVERHEAD_BYTES)
     }
 
-    /// The objects that may be the answer, as indices: the first one of its size, or else the first consecutive ones that
-    /// have it together. The kernel splits a response where the server pauses, or where the client sends something.
+    /// The objects that may be the answer, as indices: the first one of its size, or else the first consecutive ones
+    /// that have it together. The kernel splits a response where the server pauses, or where the client sends
+    /// something.
     fn find(&self, objects: &[Sent]) -> Option<Range<usize>> {
         let (times, sizes) = (self.times(), self.sizes());
         let first = objects.partition_point(|one| one.begun < *times.start());
         let many = objects[first..].partition_point(|one| one.begun <= *times.end());
-        let end = first + many.min(LOOKED);
+        let end = first + many.min(MAX_COMPARED_OBJECTS);
         let one = (first..end).find(|&place| sizes.contains(&objects[place].bytes));
         if let Some(place) = one {
             return Some(place..place + 1);
@@ -232,9 +233,10 @@ fn busy(objects: &[Sent]) -> Duration {
     times.fold(Duration::ZERO, |sum, busy| sum + busy)
 }
 
-/// What is evaluated of a connection's answers. An answer's time is the time of the whole objects that match the answer,
-/// unless one of them also matches another answer. If the connection has cut an object short, the last answer that has no
-/// such time, and was not over before this object, is this object and those of its time before it.
+/// The evaluated sizes and times of a connection's answers. An answer's time is the time of the whole objects that
+/// match the answer, unless one of them also matches another answer. If the connection has cut an object short, the
+/// last answer that has no such time, and was not over before this object, consists of this object and those of its
+/// time before it.
 pub(super) fn timed(answers: &[Answer], objects: &[Sent]) -> Vec<Timed> {
     let (mut objects, cut): (Vec<Sent>, Vec<Sent>) =
         objects.iter().copied().partition(|one| one.is_whole);
@@ -416,7 +418,7 @@ mod tests {
                 &[sent(50.001, 11, 4_000_000), sent(50.012, 12, 4_000_001)],
                 &[Some(11.0), Some(12.0)],
             ),
-            // An answer that the kernel has in three pieces, as the server paused: all of the time in which it was busy.
+            // An answer in three pieces, as the server paused: all of the time in which it was busy.
             (
                 &[answer(60.6, 0.6, 3_000_000)],
                 &[

@@ -17,16 +17,16 @@ use super::holder::{Holder, Steerer};
 /// The directory of the lock files.
 const DIRECTORY: &str = "/run";
 
-/// How a control group is held.
+/// The kind of hold on a control group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Claim {
-    /// By a study, exclusively.
+    /// A study holds it, exclusively.
     Alone,
-    /// By a policy, together with other policies. The latest one takes over.
+    /// A policy holds it, together with other policies. The latest one takes over.
     Shared,
 }
 
-/// Why the lock was not taken.
+/// A reason why the lock was not taken.
 #[derive(Debug)]
 pub(crate) enum Refused {
     /// Another process holds it.
@@ -55,13 +55,12 @@ impl Drop for Held {
         if self.file.try_lock().is_ok() && is_there(&self.file, &self.path) {
             let _ = fs::remove_file(&self.path);
         }
-        // A process that is just being started has a copy of the open file for a moment. Without this, the copy would
-        // hold the lock.
+        // A process that is being started has a copy of the open file for a moment, which would hold the lock.
         let _ = self.file.unlock();
     }
 }
 
-/// Whether the path still leads to the open file. Its last holder may have removed it meanwhile.
+/// True if the path still leads to the open file. Its last holder may have removed it meanwhile.
 fn is_there(file: &File, path: &Path) -> bool {
     let number = |about: io::Result<fs::Metadata>| about.ok().map(|of| (of.dev(), of.ino()));
     let open = number(file.metadata());
@@ -135,7 +134,7 @@ mod tests {
             other => panic!("{other:?}"),
         };
         let study = lay(Claim::Alone).unwrap();
-        // Nobody else can open the file, so nobody else can lock it.
+        // No other user can open the file, so no other user can lock it.
         assert_eq!(study.file.metadata().unwrap().mode() & 0o777, 0o600);
         for claim in [Claim::Alone, Claim::Shared] {
             let holder = refused(claim);

@@ -1,4 +1,4 @@
-//! Which autonomous system and which region a client belongs to, by files that the user has.
+//! The autonomous systems and the regions of clients, from files of the user.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ pub struct Lookup {
 }
 
 impl Lookup {
-    /// Whether there is no file.
+    /// True if there is no file.
     pub fn is_empty(&self) -> bool {
         self.systems.is_none() && self.regions.is_none()
     }

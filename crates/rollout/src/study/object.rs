@@ -1,13 +1,13 @@
-//! What is recorded of an object: a part of the data that a connection sent.
+//! The record of an object: a part of the data that a connection sent.
 
 use std::sync::Arc;
 
 use experiment::{Observation, Scope};
-use kernel::ToldObject;
+use kernel::ReportedObject;
 use units::Duration;
 
 use super::columns::{Column, Recorded, columns};
-use super::place::OBJECTS;
+use super::directory::OBJECTS;
 use super::row::{Maker, Now};
 
 /// An object of a study.
@@ -25,17 +25,17 @@ pub struct ObjectRow {
     pub arm: usize,
     /// The controller of its arm.
     pub assigned: Arc<str>,
-    /// Whether it is evaluated. It is not if its connection began in the washout of a slot.
+    /// True if it is evaluated. It is not if its connection began in the washout of a slot.
     pub is_evaluated: bool,
     /// The local port.
     pub port: u16,
-    /// The client, as far as the plan keeps it.
+    /// The client, in the form that the plan keeps.
     pub client: Option<Arc<str>>,
     /// The number of the client's autonomous system.
     pub system: Option<u32>,
     /// The client's region, if the user has named it.
     pub region: Option<Arc<str>>,
-    /// When its first packet was sent, in seconds since 1970.
+    /// The time when its first packet was sent, in seconds since 1970.
     pub begun_unix_s: f64,
     /// The time from its first packet until all of it was acknowledged, without pauses.
     pub busy: Duration,
@@ -45,13 +45,13 @@ pub struct ObjectRow {
     pub packets: u64,
     /// Retransmitted packets among them.
     pub resent: u64,
-    /// Whether all of it was acknowledged. It was not if its connection ended earlier.
+    /// True if all of it was acknowledged. It was not if its connection ended earlier.
     pub is_whole: bool,
 }
 
 impl Maker {
     /// The row of an object.
-    pub fn object(&self, of: &ToldObject, now: Now) -> ObjectRow {
+    pub fn object(&self, of: &ReportedObject, now: Now) -> ObjectRow {
         ObjectRow {
             sitting: self.sitting,
             connection: of.cookie,

@@ -8,16 +8,16 @@ use kernel::{DrawnUnit, SteeredConnection, Steering, SteeringCounts, SteeringRul
 use linux::diag::{Diag, Filter};
 use units::Duration;
 
-use super::assigner::{Assigner, Heard};
+use super::assigner::{Assigner, Events};
+use super::directory::StudyDirectory;
 use super::error::StudyError;
 use super::group::ControlGroup;
 use super::hold::Hold;
-use super::place::Place;
 use super::row::{Maker, Now, Row};
 use crate::networks::table;
 
-/// How long the program works on without a renewal. If the study's process is stopped, the default is back after this
-/// time; if the process is killed, at once.
+/// The time for which the program works without a renewal. If the study's process is stopped, the default is back after
+/// this time; if the process is killed, at once.
 const LEASE: Duration = Duration::from_secs(10);
 
 /// The program while it is tended.
@@ -42,7 +42,7 @@ pub(crate) fn drawn_unit(unit: Unit, boot: Duration) -> DrawnUnit {
 }
 
 /// The configuration of the program in the kernel.
-fn steering(place: &Place, boot: Duration) -> Steering {
+fn steering(place: &StudyDirectory, boot: Duration) -> Steering {
     let plan = &place.plan;
     let Connections {
         listen,
@@ -77,7 +77,11 @@ fn steering(place: &Place, boot: Duration) -> Steering {
 
 impl Program {
     /// Attaches the program.
-    pub fn begin(place: &Place, group: &Path, boot: Duration) -> Result<Program, StudyError> {
+    pub fn begin(
+        place: &StudyDirectory,
+        group: &Path,
+        boot: Duration,
+    ) -> Result<Program, StudyError> {
         let group = ControlGroup::at(group)?;
         let mut program = Program {
             hold: Hold::begin(group, steering(place, boot), LEASE, false)?,
@@ -99,7 +103,7 @@ impl Program {
 
 impl Assigner for Program {
     /// Renews the lease, and collects connections and objects that have ended.
-    fn tend(&mut self, maker: &Maker, now: Now) -> Heard {
+    fn tend(&mut self, maker: &Maker, now: Now) -> Events {
         let tended = self.hold.tend();
         let mut troubles = tended.troubles;
         if tended.is_anew
@@ -109,7 +113,7 @@ impl Assigner for Program {
         }
         let ended = tended.ended.iter();
         let objects = tended.objects.iter();
-        Heard {
+        Events {
             ended: ended.map(|of| (of.steered, maker.ended(of, now))).collect(),
             objects: objects
                 .map(|of| (of.steered, maker.object(of, now)))
@@ -148,8 +152,8 @@ impl Assigner for Program {
     }
 
     /// Detaches the program.
-    fn end(&mut self, maker: &Maker, now: Now) -> Heard {
-        let mut heard = Heard::default();
+    fn end(&mut self, maker: &Maker, now: Now) -> Events {
+        let mut heard = Events::default();
         if self.hold.is_attached() {
             heard = self.tend(maker, now);
         }

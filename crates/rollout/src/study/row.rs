@@ -1,16 +1,16 @@
-//! What is recorded of one connection, at its end or while it is open.
+//! The record of one connection, at its end or while it is open.
 
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use experiment::plan::Kept;
+use experiment::plan::KeptAddress;
 use experiment::{Key, Observation, Prefix, Scope};
 use kernel::{EndedConnection, SteeredConnection};
 use linux::diag::{EndedSocket, SocketState, TcpInfo};
 use units::Duration;
 
 use super::columns::{Column, Recorded, columns};
-use super::place::{Place, START};
+use super::directory::{START, StudyDirectory};
 use fleet::connection::{acknowledged, retransmitted};
 
 /// A connection of a study.
@@ -26,17 +26,17 @@ pub struct Row {
     pub arm: usize,
     /// The controller of its arm.
     pub assigned: Arc<str>,
-    /// Whether it is evaluated. It is not if it began in the washout of a slot.
+    /// True if it is evaluated. It is not if it began in the washout of a slot.
     pub is_evaluated: bool,
-    /// Whether it has ended.
+    /// True if it has ended.
     pub has_ended: bool,
-    /// When it was set up, in seconds since 1970.
+    /// The time when it was set up, in seconds since 1970.
     pub set_up_unix_s: f64,
     /// The time of this row, in seconds since 1970.
     pub unix_s: f64,
     /// The local port.
     pub port: u16,
-    /// The client, as far as the plan keeps it.
+    /// The client, in the form that the plan keeps.
     pub client: Option<Arc<str>>,
     /// A keyed hash of the client's address and port, if the plan keeps it.
     pub end: Option<u64>,
@@ -66,7 +66,7 @@ pub struct Row {
     pub objects: Option<u64>,
     /// The best recent sample of the delivery rate, in bits per second.
     pub delivery_rate_bps: Option<u64>,
-    /// How long there was data to send, or unacknowledged data.
+    /// The time with data to send, or with unacknowledged data.
     pub busy: Duration,
     /// The part of `busy` in which the peer's receive window was full.
     pub rwnd_limited: Duration,
@@ -74,12 +74,12 @@ pub struct Row {
     pub sndbuf_limited: Duration,
 }
 
-/// What is needed to make rows, apart from the connection.
+/// The data for rows apart from the connection.
 #[derive(Debug)]
 pub(super) struct Maker {
     pub sitting: u64,
     pub arms: Vec<Arc<str>>,
-    pub kept: Kept,
+    pub kept: KeptAddress,
     pub keeps_ends: bool,
     pub key: Key,
 }
@@ -99,8 +99,8 @@ impl Now {
 }
 
 impl Maker {
-    /// For the study at this place, in its latest sitting.
-    pub fn of(place: &Place) -> Maker {
+    /// The maker of rows for this study, in its latest sitting.
+    pub fn of(place: &StudyDirectory) -> Maker {
         let plan = &place.plan;
         Maker {
             sitting: place.about.sittings,
@@ -111,13 +111,13 @@ impl Maker {
         }
     }
 
-    /// What the plan keeps of an address.
+    /// The part of an address that the plan keeps.
     pub fn client(&self, address: IpAddr) -> Option<Arc<str>> {
         match self.kept {
-            Kept::Full => Some(address.to_string().into()),
-            Kept::Prefix => Some(network(address).to_string().into()),
-            Kept::Hashed => Some(format!("{:016x}", self.key.pseudonym(address)).into()),
-            Kept::None => None,
+            KeptAddress::Full => Some(address.to_string().into()),
+            KeptAddress::Prefix => Some(network(address).to_string().into()),
+            KeptAddress::Hashed => Some(format!("{:016x}", self.key.pseudonym(address)).into()),
+            KeptAddress::None => None,
         }
     }
 
@@ -283,12 +283,12 @@ pub(super) mod tests {
 
     use super::*;
 
-    /// For a study whose first arm is bbr, a connection of it, and the beginning of time.
+    /// A maker for a study whose first arm is bbr, a connection of it, and the beginning of time.
     fn example() -> (Maker, SteeredConnection, Now) {
         let maker = Maker {
             sitting: 1,
             arms: vec!["bbr".into()],
-            kept: Kept::None,
+            kept: KeptAddress::None,
             keeps_ends: false,
             key: Key::of_seed("a"),
         };
@@ -336,7 +336,7 @@ pub(super) mod tests {
         }
     }
 
-    /// The SYN of an outgoing connection counts; that of an incoming one does not, because its sequence numbers begin behind it.
+    /// The SYN of an outgoing connection counts. An incoming one's does not: its sequence numbers begin behind it.
     #[test]
     fn syn_and_fin_are_no_payload_while_open_and_when_gone() {
         let (maker, of, now) = example();

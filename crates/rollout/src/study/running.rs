@@ -11,31 +11,31 @@ use kernel::{SteeringCounts, since_boot};
 use linux::command::Init;
 use units::{Bytes, Duration};
 
-use super::assigner::{Assigner, Heard};
+use super::arm_checks::ArmChecks;
+use super::assigner::{Assigner, Events};
 use super::calendar::Calendar;
 use super::columns::{Recorded, write};
 use super::data::seen;
+use super::directory::{Missing, StudyDirectory};
 use super::error::StudyError;
 use super::group::ControlGroup;
 use super::lock::{Claim, Held};
 use super::lookup::Lookup;
-use super::noted::Noted;
 use super::object::ObjectRow;
-use super::place::{Missing, Place};
+use super::problems::Problems;
 use super::program::Program;
 use super::route::{self, Routed};
 use super::row::{Maker, Now, Row};
-use super::told::Told;
 use crate::controllers::offered;
 use crate::interfaces;
 use fleet::Moment;
-use fleet::files::{Files, HELD, LEAST, RecordError};
+use fleet::files::{Files, MAX_DELAY, MIN_KEEP, RecordError};
 
-/// How often the open connections are looked at.
-const LOOK: Duration = Duration::from_secs(30);
+/// The interval between looks at the open connections.
+const LOOK_INTERVAL: Duration = Duration::from_secs(30);
 
-/// How often the guards are checked.
-const GUARD: Duration = Duration::from_secs(10);
+/// The interval between checks of the guards.
+const GUARD_INTERVAL: Duration = Duration::from_secs(10);
 
 /// The result of a step.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -51,17 +51,17 @@ pub enum Step {
 /// The end of a sitting.
 #[derive(Debug)]
 pub struct Finished {
-    /// How many connections got an arm.
+    /// The number of connections that got an arm.
     pub assigned: u64,
-    /// How many rows could not be written and are lost.
+    /// The number of rows that could not be written and are lost.
     pub lost: u64,
-    /// Why the last rows, or the reason for the end, could not be written.
+    /// The error of writing the last rows or the reason for the end, if they could not be written.
     pub saved: Result<(), StudyError>,
 }
 
 /// A running study. Its connections get arms as long as this lives and `step` is called.
 pub struct Study {
-    place: Place,
+    place: StudyDirectory,
     /// The lock against a second process that runs the study.
     _held: Held,
     assigner: Box<dyn Assigner>,
@@ -70,20 +70,19 @@ pub struct Study {
     maker: Maker,
     lookup: Lookup,
     measured: Measured,
-    /// The machine's boot time since 1970. In this sitting, slots are counted from it, even if the clock is set
-    /// meanwhile.
+    /// The machine's boot time since 1970, from which this sitting counts slots, even if the clock is set.
     boot: Duration,
     last: Duration,
     looked: Duration,
     guarded: Duration,
     saved: Duration,
-    told: Told,
-    /// What was wrong at the beginning, and has not been reported yet.
+    told: Problems,
+    /// Problems of the beginning that have not been reported yet.
     begun: Vec<String>,
     /// The data that was missing before this sitting, or could not be read in it.
     missing: Missing,
     calendar: Calendar,
-    noted: Noted,
+    noted: ArmChecks,
 }
 
 impl std::fmt::Debug for Study {
@@ -111,7 +110,7 @@ impl Study {
     ///
     /// The machine or the process lacks something.
     pub fn check(plan: &Plan, keep: Bytes) -> Result<(), StudyError> {
-        if keep.get() / 2 < LEAST.get() {
+        if keep.get() / 2 < MIN_KEEP.get() {
             return Err(StudyError::Little);
         }
         match &plan.cgroup {
@@ -140,7 +139,7 @@ impl Study {
     ///
     /// The machine lacks something.
     pub fn begin(
-        mut place: Place,
+        mut place: StudyDirectory,
         keep: Bytes,
         lookup: Lookup,
         undo: &Init,
@@ -173,17 +172,17 @@ impl Study {
             // The guards are checked at once: the data of earlier sittings may be enough for them.
             guarded: Duration::ZERO,
             saved: now,
-            told: Told::default(),
+            told: Problems::default(),
             begun: left_out.iter().map(ToString::to_string).collect(),
             missing: place.about.missing,
             calendar: Calendar::default(),
-            noted: Noted::default(),
+            noted: ArmChecks::default(),
             place,
         })
     }
 
     /// The study's directory, plan and state.
-    pub fn place(&self) -> &Place {
+    pub fn place(&self) -> &StudyDirectory {
         &self.place
     }
 
@@ -192,13 +191,13 @@ impl Study {
         self.assigner.counts()
     }
 
-    /// How many rows were lost because they could not be written.
+    /// The number of rows that were lost because they could not be written.
     pub fn lost(&self) -> u64 {
         self.files.lost() + self.objects.lost()
     }
 
-    /// To be called about once a second. Maintains the assignment, records connections and objects that have ended,
-    /// looks at open connections, and returns whether the study is over. `trouble` gets each problem once; the study
+    /// Maintains the assignment, records connections and objects that have ended, looks at open connections, and
+    /// returns whether the study is over. Call it about once a second. `trouble` gets each problem once; the study
     /// continues.
     pub fn step(&mut self, unix_s: f64, mut trouble: impl FnMut(&str)) -> Step {
         let mut troubles = std::mem::take(&mut self.begun);
@@ -221,7 +220,7 @@ impl Study {
         let mut rows = Vec::new();
         let heard = self.assigner.tend(&self.maker, now);
         let objects = self.take(heard, &mut rows, troubles);
-        if boot.saturating_sub(self.looked) >= LOOK {
+        if boot.saturating_sub(self.looked) >= LOOK_INTERVAL {
             self.looked = boot;
             self.look(now, &mut rows, troubles);
         }
@@ -239,7 +238,7 @@ impl Study {
             );
         }
         let missing = self.missing.and(missing_of(&self.files, &self.objects));
-        if boot.saturating_sub(self.saved) >= HELD || missing != self.place.about.missing {
+        if boot.saturating_sub(self.saved) >= MAX_DELAY || missing != self.place.about.missing {
             self.saved = boot;
             self.place.about.last_unix_s = Some(unix_s);
             self.place.about.missing = missing;
@@ -253,7 +252,7 @@ impl Study {
         if let Some(why) = self.not_in_force() {
             return Step::Failed(why);
         }
-        if boot.saturating_sub(self.guarded) >= GUARD {
+        if boot.saturating_sub(self.guarded) >= GUARD_INTERVAL {
             self.guarded = boot;
             if let Some(broken) = guard::broken(&self.place.plan, &self.measured) {
                 return Step::Over(broken);
@@ -265,7 +264,7 @@ impl Study {
     /// Takes in connections that have ended, and returns the objects.
     fn take(
         &mut self,
-        heard: Heard,
+        heard: Events,
         rows: &mut Vec<Row>,
         troubles: &mut Vec<String>,
     ) -> Vec<ObjectRow> {
@@ -306,7 +305,7 @@ impl Study {
         self.noted.open(open, &mut self.place.about.in_force);
     }
 
-    /// Why the study cannot go on, if an arm is not in force.
+    /// The reason why the study cannot go on, if an arm is not in force.
     fn not_in_force(&self) -> Option<String> {
         let arms = self.place.plan.names().into_iter();
         let mut broken = arms
@@ -317,7 +316,7 @@ impl Study {
         Some(format!("arm {arm} is not in force: {words}. {CAUSES}"))
     }
 
-    /// Whether a connection is evaluated, and the system and the region of its client.
+    /// The system and the region of a connection's client, and whether the connection is evaluated.
     fn beside(
         &mut self,
         client: std::net::IpAddr,
@@ -328,8 +327,8 @@ impl Study {
         (is_evaluated, system, region)
     }
 
-    /// Ends the sitting: from now on, new connections have the default controller. Writes the rows that are held, and
-    /// the reason if the study is over.
+    /// Ends the sitting: from now on, new connections have the default controller. Writes the rows in memory, and the
+    /// reason if the study is over.
     pub fn finish(mut self, unix_s: f64, over: Option<String>) -> Finished {
         let saved = self.try_finish(unix_s, over);
         let lost = self.lost_at_end();
@@ -341,7 +340,7 @@ impl Study {
         }
     }
 
-    /// How many rows are lost if those that are held are not written any more.
+    /// The number of rows that are lost if those in memory are not written any more.
     fn lost_at_end(&self) -> u64 {
         self.lost() + self.files.unsaved() + self.objects.unsaved()
     }
@@ -376,7 +375,7 @@ impl Study {
 
 /// The files of connections and objects.
 pub(super) fn files_of(
-    place: &Place,
+    place: &StudyDirectory,
     keep: Bytes,
 ) -> Result<(Files<Row>, Files<ObjectRow>), StudyError> {
     let half = Bytes::new(keep.get() / 2);
@@ -401,7 +400,7 @@ pub(super) fn missing_of(files: &Files<Row>, objects: &Files<ObjectRow>) -> Miss
 
 /// Begins to assign arms to new connections. `boot` is the machine's boot time, since 1970.
 fn assign(
-    place: &Place,
+    place: &StudyDirectory,
     boot: Duration,
     now: Duration,
     undo: &Init,

@@ -2,12 +2,12 @@
 
 #[cfg(any(test, feature = "load"))]
 use kernel::SteeringCounts;
-use kernel::{EndedConnection, Error, ToldObject};
+use kernel::{EndedConnection, Error, ReportedObject};
 
+use super::directory::Missing;
 use super::group::GroupError;
-use super::place::Missing;
 
-/// Why the program cannot be attached.
+/// A reason why the program cannot be attached.
 #[derive(Debug, thiserror::Error)]
 pub enum HoldError {
     /// The kernel refused.
@@ -24,16 +24,16 @@ pub(crate) struct Tended {
     /// The connections that have ended.
     pub ended: Vec<EndedConnection>,
     /// The objects that are complete, or were cut short.
-    pub objects: Vec<ToldObject>,
+    pub objects: Vec<ReportedObject>,
     /// The connections and objects that could not be read.
     pub missing: Missing,
-    /// Whether the program was attached again.
+    /// True if the program was attached again.
     pub is_anew: bool,
-    /// Whether the control group is there again, after a time without it.
+    /// True if the control group is there again, after a time without it.
     pub is_back: bool,
-    /// Whether another process has the control group now. Then nothing is left to tend.
+    /// True if another process has the control group now. Then nothing is left to tend.
     pub is_superseded: bool,
-    /// What is wrong, or was wrong.
+    /// Present and past problems.
     pub troubles: Vec<String>,
 }
 

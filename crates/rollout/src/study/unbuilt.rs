@@ -10,7 +10,7 @@ use units::Duration;
 use super::group::ControlGroup;
 use super::tended::{HoldError, Tended};
 
-/// A program on a control group, which nobody can make.
+/// A program on a control group. It cannot be made in this build.
 #[derive(Debug)]
 pub(crate) enum Hold {}
 

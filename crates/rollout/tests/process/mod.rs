@@ -1,5 +1,4 @@
-//! A process that a test starts so that it can be killed. The process is this program, which runs one of its ignored
-//! tests.
+//! A process that a test starts, so that it can be killed: this program, which runs one of its ignored tests.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};

@@ -3,8 +3,7 @@
 //! cannot be copied; and that everything is undone when the study ends, is stopped, is killed, or is killed together
 //! with its keeper process.
 //!
-//! The study runs in another process, so that it can be killed. That process is this program, which runs the test
-//! `runs_a_study`.
+//! The study runs in another process, so that it can be killed: this program, with the test `runs_a_study`.
 
 #[path = "../process/mod.rs"]
 mod process;
@@ -18,7 +17,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use experiment::Plan;
 use linux::command::Init;
 use linux::routing::TABLE;
-use rollout::study::{Lookup, Place, Step, Study, read, stop_routes};
+use rollout::study::{Lookup, Step, Study, StudyDirectory, read, stop_routes};
 use rustix::process::{Pid, Signal, kill_process};
 use units::Bytes;
 
@@ -29,7 +28,7 @@ use world::{BESIDE, CLIENTS, PORT, World, ip};
 const LEASE: Duration = Duration::from_secs(12);
 
 /// The timeout for steps that take a moment.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 #[test]
 #[ignore = "the process that the test below starts"]
@@ -39,7 +38,8 @@ fn runs_a_study() {
     };
     let text = fs::read_to_string(directory.join("given.toml")).expect("a plan");
     let plan = Plan::parse(&text).expect("a plan that makes sense");
-    let place = Place::make(&directory.join("data"), &text, &plan, now()).expect("a place");
+    let place =
+        StudyDirectory::make(&directory.join("data"), &text, &plan, now()).expect("a place");
     let arguments = ["--ignored", "--exact", "undoes_a_study", "--nocapture"];
     let undo = Init {
         program: "/proc/self/exe".into(),
@@ -89,7 +89,7 @@ fn kill_both(study: Running) {
 fn wait_until(what: &str, mut is_so: impl FnMut() -> Result<(), String>) {
     let begin = Instant::now();
     while let Err(why) = is_so() {
-        assert!(begin.elapsed() < PATIENCE, "{what}: {why}");
+        assert!(begin.elapsed() < TIMEOUT, "{what}: {why}");
         thread::sleep(Duration::from_millis(100));
     }
 }
@@ -127,10 +127,10 @@ fn write_plan(path: &Path, world: &World, except: &str) {
 fn wanted(path: &Path, world: &World, others: &[usize]) -> Vec<String> {
     let data = path.join("data");
     wait_until("it begins", || {
-        Place::find(&data).map_err(|error| error.to_string())?;
+        StudyDirectory::find(&data).map_err(|error| error.to_string())?;
         Ok(())
     });
-    let place = Place::find(&data).expect("a place");
+    let place = StudyDirectory::find(&data).expect("a place");
     let (key, shares) = (place.key(), place.plan.shares());
     let default = kernel::default().expect("a default");
     let name = |(number, &client)| {
@@ -210,7 +210,7 @@ fn a_study_by_route_begins_follows_and_leaves_nothing() {
             .ok_or_else(|| format!("{found:?}: {:?}", left()))
     });
     has("arms by another way", &wanted);
-    // Somebody removes the rules.
+    // Another process removes the rules.
     ip(&["rule", "del", "lookup", &TABLE.to_string()]);
     has("rules are there again", &wanted);
 

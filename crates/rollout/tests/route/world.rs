@@ -22,7 +22,7 @@ pub const CLIENTS: u8 = 13;
 /// The size of a response in bytes.
 const RESPONSE: usize = 50_000;
 
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The server's namespace is the calling thread's namespace.
 pub struct World {
@@ -180,10 +180,10 @@ fn fetch(from: IpAddr, port: u16) -> TcpStream {
         .expect("its address");
     let to = SocketAddr::new(to, port);
     socket
-        .connect_timeout(&to.into(), PATIENCE)
+        .connect_timeout(&to.into(), TIMEOUT)
         .expect("the server listens");
     let mut stream: TcpStream = socket.into();
-    stream.set_read_timeout(Some(PATIENCE)).expect("a time");
+    stream.set_read_timeout(Some(TIMEOUT)).expect("a time");
     stream
         .read_exact(&mut vec![0; RESPONSE])
         .expect("a response");

@@ -12,14 +12,14 @@ use std::time::{Duration, Instant};
 
 use experiment::policy::Policy;
 use rollout::steer::{self, Stopped};
-use rollout::study::{Place, PlaceError};
+use rollout::study::{StudyDirectory, StudyDirectoryError};
 use rustix::process::Signal;
 
 use crate::group::Group;
 use crate::policy::{journal, policy, reload, wanted};
 use crate::server::Server;
 use crate::{
-    CLIENTS, PATIENCE, Running, alone, arms_in_data, client, controllers, download, drawn, mount,
+    CLIENTS, Running, TIMEOUT, alone, arms_in_data, client, controllers, download, drawn, mount,
     own_mounts, plan, wait_until,
 };
 
@@ -76,9 +76,9 @@ impl World<'_> {
     fn arms(&self) -> Vec<String> {
         let begin = Instant::now();
         let place = loop {
-            match Place::find(&self.path().join("data")) {
+            match StudyDirectory::find(&self.path().join("data")) {
                 Ok(place) => break place,
-                Err(error) => assert!(begin.elapsed() < PATIENCE, "{error}"),
+                Err(error) => assert!(begin.elapsed() < TIMEOUT, "{error}"),
             }
             thread::sleep(Duration::from_millis(50));
         };
@@ -98,7 +98,7 @@ impl World<'_> {
             if log.matches(part).count() >= times {
                 return;
             }
-            assert!(begin.elapsed() < PATIENCE, "{part}, {times} times: {log}");
+            assert!(begin.elapsed() < TIMEOUT, "{part}, {times} times: {log}");
             thread::sleep(Duration::from_millis(100));
         }
     }
@@ -149,7 +149,7 @@ fn killed(world: &World<'_>) {
         let is_known =
             |name: &String| ["cubic", "reno", world.default[0].as_str()].contains(&name.as_str());
         assert!(found.iter().all(is_known), "{found:?}");
-        match Place::find(&data) {
+        match StudyDirectory::find(&data) {
             Ok(_) => {
                 drop(
                     rollout::study::read(
@@ -161,7 +161,7 @@ fn killed(world: &World<'_>) {
                 );
             }
             // The process was killed before the study had begun.
-            Err(PlaceError::None { .. }) => {}
+            Err(StudyDirectoryError::None { .. }) => {}
             Err(error) => panic!("{error}"),
         }
     }
@@ -222,7 +222,7 @@ fn full_disk(world: &World<'_>) {
     fs::remove_file(disk.join("fill")).expect("a file");
     let begin = Instant::now();
     while arms_in_data(&path.join("data")) < u64::from(CLIENTS) {
-        assert!(begin.elapsed() < PATIENCE, "what was held is not written");
+        assert!(begin.elapsed() < TIMEOUT, "what was held is not written");
         thread::sleep(Duration::from_millis(500));
     }
     world.stop(running);
@@ -322,7 +322,7 @@ fn evicted(mut world: World<'_>) {
     evict(&group.0);
     world.wait_said(TAKEN, 2);
     world.wait("a policy again", &steered);
-    // Somebody removes the policy with `steer stop`, and does not end its process.
+    // `steer stop` removes the policy, and does not end its process.
     let text = fs::read_to_string(world.path().join("policy.toml")).expect("a policy");
     let own = Policy::parse(&text).expect("a policy");
     assert_eq!(
@@ -330,23 +330,23 @@ fn evicted(mut world: World<'_>) {
         Stopped::TakenFromProcess
     );
     world.wait("a policy after a stop", &steered);
-    // Somebody removes the file that keeps the program.
+    // Another process removes the file that keeps the program.
     let number = fs::metadata(&group.0).expect("a group").ino();
     let file = format!("/sys/fs/bpf/fullpipe/steer-{number}");
     let begin = Instant::now();
     while fs::remove_file(&file).is_err() {
-        assert!(begin.elapsed() < PATIENCE, "{file} is not there");
+        assert!(begin.elapsed() < TIMEOUT, "{file} is not there");
         thread::sleep(Duration::from_millis(50));
     }
     world.wait_said("has removed the file", 1);
     assert!(Path::new(&file).exists());
     world.wait("a policy whose file was removed", &steered);
-    // Somebody mounts another BPF file system there, and unmounts it. Each time, there is one program.
+    // Another process mounts a BPF file system there, and unmounts it. Each time, there is one program.
     let wait_for_one = |before: &[String]| {
         let begin = Instant::now();
         while links(&group.0).len() != 1 || links(&group.0) == before || !Path::new(&file).exists()
         {
-            assert!(begin.elapsed() < PATIENCE, "{:?}", links(&group.0));
+            assert!(begin.elapsed() < TIMEOUT, "{:?}", links(&group.0));
             thread::sleep(Duration::from_millis(50));
         }
     };

@@ -7,12 +7,12 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use experiment::Decision;
-use rollout::study::{Lookup, Place, read};
+use rollout::study::{Lookup, StudyDirectory, read};
 
 use crate::group::Group;
 use crate::process::Running;
 use crate::server::Server;
-use crate::{CLIENTS, PATIENCE, alone, client, controllers, plan, wait_until};
+use crate::{CLIENTS, TIMEOUT, alone, client, controllers, plan, wait_until};
 
 #[test]
 fn an_arm_that_is_not_in_force_stops_the_study() {
@@ -53,16 +53,16 @@ fn locked(group: &Group) {
             );
             break;
         }
-        assert!(begin.elapsed() < PATIENCE, "it goes on: {log}");
+        assert!(begin.elapsed() < TIMEOUT, "it goes on: {log}");
         thread::sleep(Duration::from_millis(100));
     }
     let data = path.join("data");
     let begin = Instant::now();
-    while Place::find(&data).expect("a study").is_running() {
-        assert!(begin.elapsed() < PATIENCE, "it goes on");
+    while StudyDirectory::find(&data).expect("a study").is_running() {
+        assert!(begin.elapsed() < TIMEOUT, "it goes on");
         thread::sleep(Duration::from_millis(100));
     }
-    let [first, other] = Place::find(&data).expect("a study").about.in_force[..] else {
+    let [first, other] = StudyDirectory::find(&data).expect("a study").about.in_force[..] else {
         panic!("two arms");
     };
     assert!(first.known > 0 && first.others == 0, "{first:?}");

@@ -7,11 +7,11 @@ use std::time::{Duration, Instant};
 
 use experiment::Plan;
 use kernel::{EndedConnection, SteeredConnection};
-use rollout::study::{Given, Place, Recording};
+use rollout::study::{CarriedConnection, Recording, StudyDirectory};
 use units::Bytes;
 
 use crate::group::Group;
-use crate::{PATIENCE, Running, alone, now, plan};
+use crate::{Running, TIMEOUT, alone, now, plan};
 
 #[test]
 fn a_study_that_is_begun_again_stops_at_what_it_had_seen_before() {
@@ -27,7 +27,7 @@ fn begun_again(group: &Group) {
     let mut running = Running::start(path);
     let begin = Instant::now();
     while running.0.try_wait().expect("a look").is_none() {
-        assert!(begin.elapsed() < PATIENCE, "it goes on");
+        assert!(begin.elapsed() < TIMEOUT, "it goes on");
         thread::sleep(Duration::from_millis(100));
     }
     let log = fs::read_to_string(path.join("log")).expect("a log");
@@ -38,7 +38,7 @@ fn begun_again(group: &Group) {
 /// Records an earlier sitting in which the second arm took four times as long, and which did not end the study.
 fn record(data: &Path, text: &str) {
     let parsed = Plan::parse(text).expect("a plan that makes sense");
-    let place = Place::make(data, text, &parsed, now()).expect("a place");
+    let place = StudyDirectory::make(data, text, &parsed, now()).expect("a place");
     let mut recording = Recording::begin(place, Bytes::new(100_000_000), None).expect("a sitting");
     let none = EndedConnection::parse(&[0; 24 * 8], units::Duration::ZERO).expect("as long as one");
     for unit in 0..60 {
@@ -57,7 +57,7 @@ fn record(data: &Path, text: &str) {
         };
         let objects = Vec::new();
         recording
-            .add(&Given {
+            .add(&CarriedConnection {
                 connection,
                 objects,
             })
@@ -66,7 +66,7 @@ fn record(data: &Path, text: &str) {
     recording
         .finish(units::Duration::from_secs(60))
         .expect("room");
-    let mut place = Place::find(data).expect("a study");
+    let mut place = StudyDirectory::find(data).expect("a study");
     place.about.ended = None;
     place.save().expect("room");
 }

@@ -11,7 +11,7 @@ use linux::diag::{Diag, Filter};
 
 use crate::group::Group;
 use crate::objects::{Server, alone_with_python, ask, ended, steering};
-use crate::{PATIENCE, client, connect, own_mounts};
+use crate::{TIMEOUT, client, connect, own_mounts};
 
 #[test]
 fn a_syn_ack_that_was_sent_again_is_no_retransmitted_packet() {
@@ -21,7 +21,7 @@ fn a_syn_ack_that_was_sent_again_is_no_retransmitted_packet() {
     });
 }
 
-/// What the kernel counts for the server's end of this connection.
+/// The kernel's counter for the server's end of this connection.
 fn counted(client: &TcpStream) -> u32 {
     let own = client.local_addr().expect("bound");
     let mut counted = 0;
@@ -58,7 +58,7 @@ fn handshake(group: &Group) {
     let mut stream = connect(client(2));
     let begin = Instant::now();
     while counted(&stream) == 0 {
-        assert!(begin.elapsed() < PATIENCE, "the SYN-ACK is sent again");
+        assert!(begin.elapsed() < TIMEOUT, "the SYN-ACK is sent again");
         thread::sleep(Duration::from_millis(50));
     }
     ask(&mut stream, "5000", 5000);

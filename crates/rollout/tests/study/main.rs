@@ -2,8 +2,7 @@
 //! that are drawn, that everything is undone when the study is stopped or killed, and that the recorded data can be
 //! read.
 //!
-//! The study runs in another process, so that it can be killed. That process is this program, which runs the test
-//! `runs_a_study`.
+//! The study runs in another process, so that it can be killed: this program, with the test `runs_a_study`.
 
 mod faults;
 mod force;
@@ -31,7 +30,7 @@ use linux::command::Init;
 use linux::diag::{Diag, Filter};
 use linux::{Network, NetworkConfig};
 use nix::sched::{CloneFlags, unshare};
-use rollout::study::{Log, Lookup, Place, Step, Study};
+use rollout::study::{Log, Lookup, Step, Study, StudyDirectory};
 use rustix::process::Signal;
 use socket2::{Domain, Socket, Type};
 use units::Bytes;
@@ -44,7 +43,7 @@ use server::{LOG, PORT, Server};
 const CLIENTS: u8 = 40;
 
 /// The timeout for steps that take a moment or a lease.
-const PATIENCE: Duration = Duration::from_secs(120);
+const TIMEOUT: Duration = Duration::from_secs(120);
 
 #[test]
 #[ignore = "the process that the test below starts"]
@@ -54,7 +53,8 @@ fn runs_a_study() {
     };
     let text = fs::read_to_string(directory.join("given.toml")).expect("a plan");
     let plan = Plan::parse(&text).expect("a plan that makes sense");
-    let place = Place::make(&directory.join("data"), &text, &plan, now()).expect("a place");
+    let place =
+        StudyDirectory::make(&directory.join("data"), &text, &plan, now()).expect("a place");
     let lookup = Lookup::default();
     let study = Study::begin(
         place,
@@ -149,7 +149,7 @@ fn wait_until(what: &str, from: &[IpAddr], wanted: &[String]) {
             return;
         }
         assert!(
-            begin.elapsed() < PATIENCE,
+            begin.elapsed() < TIMEOUT,
             "{what}: {found:?}, and not {wanted:?}"
         );
         thread::sleep(Duration::from_millis(300));
@@ -157,7 +157,7 @@ fn wait_until(what: &str, from: &[IpAddr], wanted: &[String]) {
 }
 
 /// The drawn arms of these addresses.
-fn drawn(place: &Place, from: &[IpAddr]) -> Vec<usize> {
+fn drawn(place: &StudyDirectory, from: &[IpAddr]) -> Vec<usize> {
     let (key, shares) = (place.key(), place.plan.shares());
     assert_eq!(place.plan.unit, Unit::Prefix { v4: 24, v6: 48 });
     from.iter()
@@ -190,8 +190,7 @@ fn download(from: &[IpAddr]) {
     }
 }
 
-/// Runs a test with its own control group, in the near host of its own network. Where this is impossible, reports that
-/// the test is skipped.
+/// Runs a test with its own control group, in the near host of its own network, or reports that it is skipped.
 fn alone(what: &str, test: impl FnOnce(&Group) + Send) {
     alone_between(what, |group, network| {
         network.near.inside(|| test(group)).expect("inside");
@@ -253,9 +252,9 @@ fn study(group: &Group) {
     let data = path.join("data");
     let begin = Instant::now();
     let place = loop {
-        match Place::find(&data) {
+        match StudyDirectory::find(&data) {
             Ok(place) => break place,
-            Err(error) => assert!(begin.elapsed() < PATIENCE, "{error}"),
+            Err(error) => assert!(begin.elapsed() < TIMEOUT, "{error}"),
         }
         thread::sleep(Duration::from_millis(50));
     };
@@ -280,7 +279,7 @@ fn study(group: &Group) {
     let begin = Instant::now();
     // Each download is an object, even if downloads share a connection.
     while gathered().findings().observed.objects < 2 * u64::from(CLIENTS) {
-        assert!(begin.elapsed() < PATIENCE, "{:?}", gathered().findings());
+        assert!(begin.elapsed() < TIMEOUT, "{:?}", gathered().findings());
         thread::sleep(Duration::from_millis(500));
     }
     let gathered = gathered();
@@ -304,7 +303,7 @@ fn study(group: &Group) {
     let begin = Instant::now();
     let log = || fs::read_to_string(path.join("log")).expect("a log");
     while !log().contains("longer than its lease") {
-        assert!(begin.elapsed() < PATIENCE, "{}", log());
+        assert!(begin.elapsed() < TIMEOUT, "{}", log());
         thread::sleep(Duration::from_millis(50));
     }
     // The process is killed.
@@ -312,7 +311,7 @@ fn study(group: &Group) {
     drop(running);
     wait_until("killed", &clients, &before);
     // It was stopped for longer than this, so that its duration was saved after that.
-    let ran = Place::find(&data).expect("a study").about.ran_s;
+    let ran = StudyDirectory::find(&data).expect("a study").about.ran_s;
     assert!(ran > 9.0, "{ran}");
 
     // The draws are the same again, and more data is added.

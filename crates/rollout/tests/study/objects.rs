@@ -8,16 +8,16 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use kernel::{Attached, DrawnUnit, Steering, SteeringRule, ToldObject};
+use kernel::{Attached, DrawnUnit, ReportedObject, Steering, SteeringRule};
 
 use crate::group::Group;
 use crate::server::{PORT, wait_for};
-use crate::{PATIENCE, alone, client, connect};
+use crate::{TIMEOUT, alone, client, connect};
 
-/// A server that answers each line with as many bytes as the line says. `p1` in the line is a pause of a second. `c` closes the
-/// connection. `a1`
-/// aborts the connection after a second, with as much outstanding data as possible. After `d1`, the kernel ignores the end of
-/// a handshake without data for a second, and then sends its SYN-ACK again (tcp(7), `TCP_DEFER_ACCEPT`).
+/// A server that answers each line with as many bytes as the line says. `p1` in the line is a pause of a second. `c`
+/// closes the connection. `a1` aborts the connection after a second, with as much outstanding data as possible. After
+/// `d1`, the kernel ignores the end of a handshake without data for a second, and then sends its SYN-ACK again (tcp(7),
+/// `TCP_DEFER_ACCEPT`).
 const SERVER: &str = r#"
 import contextlib, socket, struct, sys, time
 def serve(stream, lines):
@@ -156,8 +156,8 @@ fn told_apart(group: &Group) {
     closed_at_once(&attached);
 }
 
-/// A client that gets 5000 bytes, and no FIN for `HELD` seconds: until then, a filter on its socket drops packets with a FIN, which
-/// is a bit of the 14th byte of the TCP header.
+/// A client that gets 5000 bytes, and no FIN for `HELD` seconds: until then, a filter on its socket drops packets with
+/// a FIN, which is a bit of the 14th byte of the TCP header.
 const CLIENT: &str = r#"
 import ctypes, socket, struct, sys, time
 host, port, held = sys.argv[1], int(sys.argv[2]), float(sys.argv[3])
@@ -221,7 +221,7 @@ fn left(attached: &Attached) {
 }
 
 /// Waits for the end of the connection. Returns the connection and its objects.
-pub fn ended(attached: &Attached) -> (kernel::EndedConnection, Vec<ToldObject>) {
+pub fn ended(attached: &Attached) -> (kernel::EndedConnection, Vec<ReportedObject>) {
     let begin = Instant::now();
     let mut objects = Vec::new();
     loop {
@@ -230,7 +230,7 @@ pub fn ended(attached: &Attached) -> (kernel::EndedConnection, Vec<ToldObject>) 
         if let Some(one) = ended.first() {
             return (*one, objects);
         }
-        assert!(begin.elapsed() < PATIENCE, "it has not ended: {objects:?}");
+        assert!(begin.elapsed() < TIMEOUT, "it has not ended: {objects:?}");
         thread::sleep(Duration::from_millis(50));
     }
 }

@@ -16,7 +16,7 @@ use rustix::process::Signal;
 use crate::group::Group;
 use crate::server::{PORT, Server};
 use crate::{
-    CLIENTS, PATIENCE, Running, alone, client, clock, controllers, now, own_mounts, wait_until,
+    CLIENTS, Running, TIMEOUT, alone, client, clock, controllers, now, own_mounts, wait_until,
 };
 
 #[test]
@@ -87,7 +87,7 @@ fn in_force(group: &Group) {
     let running = start();
     let some = wanted("reno", &default);
     wait_until("in force", &clients, &some);
-    // The kernel reports what is in force, whatever the policy's file says.
+    // The kernel reports the rules in force, independently of the policy's file.
     let own = text("127.1.0.0/20", "reno");
     let all = |policy: &str| -> Vec<String> {
         let given = |client| asked(policy, client).expect("in force").given;
@@ -139,7 +139,7 @@ fn in_force(group: &Group) {
     let begin = Instant::now();
     let is_in_force = || asked(&exploring, clients[0]).is_some_and(|of| of.is_of_policy);
     while !is_in_force() || all(&exploring) != controllers(&clients) {
-        assert!(begin.elapsed() < PATIENCE, "who explores is told");
+        assert!(begin.elapsed() < TIMEOUT, "who explores is told");
     }
     let count = all(&exploring)
         .iter()
@@ -206,7 +206,7 @@ fn exploring(group: &Path) -> String {
     policy(group, "127.1.0.0/16", "reno") + "explore = \"45%\"\n" + &rest
 }
 
-/// What is in force for a client, asked with this policy file.
+/// The state in force for a client, with this policy file.
 pub fn asked(policy: &str, client: IpAddr) -> Option<InForce> {
     let policy = Policy::parse(policy).expect("a policy");
     let of = Connection {

@@ -1,5 +1,5 @@
-//! Tests with a real kernel that a rule holds for client networks whose connections resend many packets: the path between
-//! two hosts loses packets at first, and later does not. What is known of networks outlives the rules and the process.
+//! Tests with a real kernel that a rule holds for client networks whose connections resend many packets: the path
+//! between two hosts loses packets at first, and later does not. The remembered packets outlive rules and process.
 
 use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
@@ -17,7 +17,7 @@ use crate::group::Group;
 use crate::policy::asked;
 use crate::server::{PORT, Server};
 use crate::stale::{client, fetch, join, step};
-use crate::{PATIENCE, alone_between, connect_to, now, own_mounts};
+use crate::{TIMEOUT, alone_between, connect_to, now, own_mounts};
 
 #[test]
 fn a_network_has_the_class_of_what_its_connections_resent() {
@@ -39,7 +39,7 @@ fn policy(group: &Path, lossy: &str, more: &str) -> String {
     )
 }
 
-/// Both hosts, and the policy in force.
+/// The two hosts and the policy in force.
 struct Test<'t> {
     network: &'t Network,
     address: SocketAddr,
@@ -56,7 +56,7 @@ impl Test<'_> {
         self.asked(client).resent.expect("a rule needs it")
     }
 
-    /// The rule of new connections, as the kernel tells it. A real connection has its controller.
+    /// The rule of new connections, as the kernel reports it. A real connection has its controller.
     fn rule(&self, client: IpAddr) -> String {
         let given = self.asked(client).given.expect("a rule for all");
         let address = self.address;
@@ -82,14 +82,14 @@ impl Test<'_> {
         let found = loop {
             match self.network.far.inside(look).expect("inside") {
                 Some(found) => break found,
-                None => assert!(begin.elapsed() < PATIENCE, "{own} is connected"),
+                None => assert!(begin.elapsed() < TIMEOUT, "{own} is connected"),
             }
         };
         assert_eq!(found, given.controller);
         given.rule
     }
 
-    /// Downloads 4 MB. Returns what is known of the network after that.
+    /// Downloads 4 MB. Returns the remembered packets of the network after that.
     fn fetch(&mut self, client: IpAddr) -> Resent {
         let before = self.resent(client);
         let address = self.address;
@@ -102,7 +102,7 @@ impl Test<'_> {
             if now != before {
                 return now;
             }
-            assert!(begin.elapsed() < PATIENCE, "{now:?}");
+            assert!(begin.elapsed() < TIMEOUT, "{now:?}");
         }
     }
 
@@ -171,7 +171,7 @@ fn classes(group: &Group, network: &Network) {
     let _server = serve();
     let begin = Instant::now();
     while asked(&test.text, one).is_none() {
-        assert!(begin.elapsed() < PATIENCE, "it is attached again");
+        assert!(begin.elapsed() < TIMEOUT, "it is attached again");
         thread::sleep(std::time::Duration::from_millis(50));
         test.steer.step(now(), |trouble| eprintln!("{trouble}"));
     }

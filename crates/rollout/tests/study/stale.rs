@@ -23,18 +23,18 @@ use units::{Bytes, Rate, Ratio};
 use crate::group::Group;
 use crate::policy::journal;
 use crate::server::{PORT, Server};
-use crate::{PATIENCE, alone_between, connect_to, now, own_mounts};
+use crate::{TIMEOUT, alone_between, connect_to, now, own_mounts};
 
 /// The rule must be taken back within this many of its connections, counted from the end of the loss.
-const WITHIN: u64 = 2000;
+const MAX_STALE_CONNECTIONS: u64 = 2000;
 
-/// How many explorers' connections the rule has seen before: more than one look needs.
-const BEFORE: u64 = 110;
+/// The number of explorers' connections that the rule has seen before: more than one check needs.
+const MIN_EXPLORED: u64 = 110;
 
 /// The number of client networks.
 const NETWORKS: u64 = 200;
 
-/// How many clients download at the same time.
+/// The number of clients that download at the same time.
 const AT_ONCE: u64 = 4;
 
 fn policy(group: &Path) -> String {
@@ -103,7 +103,7 @@ pub fn client(number: u64) -> IpAddr {
 /// Downloads the file.
 pub fn fetch(to: IpAddr, from: SocketAddr) {
     let mut stream = connect_to(to, from);
-    stream.set_read_timeout(Some(PATIENCE)).expect("a timeout");
+    stream.set_read_timeout(Some(TIMEOUT)).expect("a timeout");
     stream
         .write_all(b"GET /4mb HTTP/1.0\r\n\r\n")
         .expect("sent");
@@ -119,7 +119,7 @@ impl Drop for Stop<'_> {
     }
 }
 
-/// How many connections of a rule have ended: with the rule's own controller, and exploring.
+/// The numbers of ended connections of a rule: with the rule's own controller, and exploring.
 fn ended(steer: &Steer, rule: &str) -> [u64; 2] {
     let text = steer.metrics();
     ["no", "yes"].map(|exploring| {
@@ -165,8 +165,7 @@ fn stale(group: &Group, network: &Network) {
 
     let (stop, next) = (AtomicBool::new(false), AtomicU64::new(0));
     let from = SocketAddr::new(address, PORT);
-    // The sum of the logarithms of the download times in seconds, and the number of downloads: own controller,
-    // exploring.
+    // The sum of the logarithms of download times in seconds, and their number: own controller, exploring.
     let times = Mutex::new([[0.0_f64; 2]; 2]);
     let download = || {
         while !stop.load(Ordering::Relaxed) {
@@ -203,7 +202,7 @@ fn stale(group: &Group, network: &Network) {
     thread::scope(|scope| {
         scope.spawn(|| network.near.inside(clients).expect("inside"));
         let _stop = Stop(&stop);
-        while ended(&steer, "lossy")[1] < BEFORE {
+        while ended(&steer, "lossy")[1] < MIN_EXPLORED {
             step(&mut steer);
         }
         assert_eq!(
@@ -219,7 +218,7 @@ fn stale(group: &Group, network: &Network) {
             // A rule that was taken back is no longer in the metrics.
             let without: u64 = ended(&steer, "lossy").iter().sum::<u64>() - lossy;
             assert!(
-                without <= WITHIN,
+                without <= MAX_STALE_CONNECTIONS,
                 "{without} connections, and it is still there"
             );
             step(&mut steer);

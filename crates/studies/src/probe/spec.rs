@@ -84,7 +84,7 @@ impl Over {
 }
 
 /// The largest probe that a receiver accepts.
-const MAX_BYTES: Bytes = Bytes::new(quic::probe::LARGEST);
+const MAX_BYTES: Bytes = Bytes::new(quic::probe::MAX_STREAM_BYTES);
 
 /// The longest interval: a receiver closes connections that are idle for longer.
 const MAX_INTERVAL: Duration = Duration::from_secs(10 * 60);

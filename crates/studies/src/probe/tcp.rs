@@ -6,7 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use quic::probe::{
-    Answer, Door, IDLE, LARGEST, PROOF_LEN, PROOF_TIME, STALL, Seat, Token, challenge,
+    Answer, Door, IDLE_TIMEOUT, MAX_STREAM_BYTES, PROOF_LEN, PROOF_TIMEOUT, STALL_TIMEOUT, Seat,
+    Token, challenge,
 };
 
 use linux::diag::{Diag, Filter};
@@ -173,7 +174,7 @@ impl TcpServer {
 /// Serves a connection from its greeting to its end. Errors end it silently.
 async fn receive(mut stream: TcpStream, from: IpAddr, guest: Seat, shared: Arc<Shared>) {
     let greeted = tokio::select! {
-        greeted = timeout(PROOF_TIME, greet(&mut stream, from, &shared)) => greeted,
+        greeted = timeout(PROOF_TIMEOUT, greet(&mut stream, from, &shared)) => greeted,
         () = guest.lost() => return,
     };
     let Ok(Ok(Some(sender))) = greeted else {
@@ -213,8 +214,8 @@ async fn greet(stream: &mut TcpStream, from: IpAddr, shared: &Shared) -> io::Res
 /// Receives probes over a connection until it ends, stalls, or breaks the protocol.
 async fn take(stream: &mut TcpStream, sender: &Seat) -> io::Result<()> {
     loop {
-        let bytes = timeout(IDLE, stream.read_u64()).await??;
-        if bytes > LARGEST {
+        let bytes = timeout(IDLE_TIMEOUT, stream.read_u64()).await??;
+        if bytes > MAX_STREAM_BYTES {
             return Err(ErrorKind::InvalidData.into());
         }
         // Allocated for each probe only, since most connections are idle most of the time.
@@ -224,14 +225,14 @@ async fn take(stream: &mut TcpStream, sender: &Seat) -> io::Result<()> {
             sender.active();
             let length = left.min(CHUNK_LEN as u64) as usize;
             let room = piece.get_mut(..length).unwrap_or_default();
-            match timeout(STALL, stream.read(room)).await?? {
+            match timeout(STALL_TIMEOUT, stream.read(room)).await?? {
                 0 => return Err(ErrorKind::UnexpectedEof.into()),
                 got => left -= got as u64,
             }
         }
         drop(piece);
         sender.active();
-        timeout(STALL, stream.write_u64(bytes)).await??;
+        timeout(STALL_TIMEOUT, stream.write_u64(bytes)).await??;
     }
 }
 

@@ -1,4 +1,4 @@
-//! Tables as Parquet files, for DuckDB, polars, pandas and everything else that reads them.
+//! Tables as Parquet files, for DuckDB, polars, pandas and other readers.
 
 mod read;
 mod write;

@@ -12,26 +12,26 @@ use parquet::file::metadata::ColumnChunkMetaData;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::Field;
 
-/// The most rows of a file. Fullpipe writes far fewer into one, but files may be put together. A few bytes can claim any
+/// The maximum number of rows of a file. Fullpipe writes far fewer, but users may join files. A few bytes can claim any
 /// number of rows.
 const MAX_ROWS: i64 = 1 << 24;
 
-/// Why a file could not be read.
+/// An error of reading a file.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
-    /// The system refuses it.
+    /// The system refuses.
     #[error(transparent)]
     System(#[from] io::Error),
-    /// It does not follow the format.
+    /// The file violates the format.
     #[error(transparent)]
     Format(#[from] ParquetError),
-    /// Its bytes are no table.
+    /// The file's bytes are not a table.
     #[error("is damaged")]
     Damaged,
-    /// It claims more rows than are read.
+    /// The file claims too many rows.
     #[error("has more than {MAX_ROWS} rows")]
     Rows,
-    /// Its rows are not those that were expected.
+    /// The rows are not of the expected form.
     #[error("has other columns or values than it should")]
     Columns,
 }
@@ -40,7 +40,7 @@ pub enum ReadError {
 pub struct Row<'r>(HashMap<&'r str, &'r Field>);
 
 impl Row<'_> {
-    /// A whole number. `None` if the cell has none.
+    /// A whole number; `None` if the cell has none.
     pub fn whole(&self, name: &str) -> Option<u64> {
         match self.0.get(name)? {
             Field::Long(value) => Some(value.cast_unsigned()),
@@ -49,7 +49,7 @@ impl Row<'_> {
         }
     }
 
-    /// A number. `None` if the cell has none.
+    /// A number; `None` if the cell has none.
     pub fn real(&self, name: &str) -> Option<f64> {
         match self.0.get(name)? {
             Field::Double(value) => Some(*value),
@@ -57,7 +57,7 @@ impl Row<'_> {
         }
     }
 
-    /// A text. `None` if the cell has none.
+    /// A text; `None` if the cell has none.
     pub fn text(&self, name: &str) -> Option<&str> {
         match self.0.get(name)? {
             Field::Str(value) => Some(value),
@@ -66,11 +66,12 @@ impl Row<'_> {
     }
 }
 
-/// The rows of a file, all or none. `make` makes each of its cells, or returns nothing if they are not what they should be.
+/// Returns the rows of a file, all or none. `make` makes each row from its cells, or returns `None` if they are
+/// invalid.
 ///
 /// # Errors
 ///
-/// The file cannot be read, is damaged, claims too many rows, or `make` refuses one.
+/// The file cannot be read, is damaged, claims too many rows, or `make` refuses a row.
 pub fn rows<T>(
     file: File,
     mut make: impl FnMut(&Row<'_>) -> Option<T>,
@@ -104,18 +105,18 @@ pub fn rows<T>(
     quietly(read).ok_or(ReadError::Damaged)?
 }
 
-/// The number of rows that a file claims to have. `None` if it is no Parquet file.
+/// The number of rows that a file claims; `None` if it is not a Parquet file.
 pub fn row_count(file: File) -> Option<u64> {
     let reader = SerializedFileReader::new(file).ok()?;
     u64::try_from(reader.metadata().file_metadata().num_rows()).ok()
 }
 
 thread_local! {
-    /// A panic of this thread is expected, and caught.
+    /// True while a panic of this thread is expected, and caught.
     static IS_CAUGHT: Cell<bool> = const { Cell::new(false) };
 }
 
-/// The result, or nothing if it panics. Only such a panic is not printed: those of other threads are.
+/// Returns the result, or `None` after a panic. Such a panic is not printed; those of other threads are.
 fn quietly<R>(act: impl FnOnce() -> R) -> Option<R> {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {

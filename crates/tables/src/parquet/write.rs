@@ -13,10 +13,10 @@ use parquet::schema::types::Type;
 
 use crate::column::{Cells, Column, Kind, Value};
 
-/// The rows of a row group, which are held and written at once: some tens of megabytes.
+/// The rows of a row group, which are kept and written at once: some tens of megabytes.
 const ROWS_PER_GROUP: usize = 1 << 17;
 
-/// Why a table could not be written.
+/// A table could not be written.
 #[derive(Debug, thiserror::Error)]
 #[error("{}", bare(.0))]
 pub struct WriteError(#[from] ParquetError);
@@ -27,7 +27,7 @@ impl From<io::Error> for WriteError {
     }
 }
 
-/// The message of an error. The error of a file has the system's message, without Parquet's prefix "External: ".
+/// The message of an error. For a file's error it is the system's, without Parquet's prefix "External: ".
 fn bare(error: &ParquetError) -> String {
     match error {
         ParquetError::External(inner) => inner.to_string(),
@@ -35,12 +35,12 @@ fn bare(error: &ParquetError) -> String {
     }
 }
 
-/// Writes the rows as one Parquet file, compressed with Snappy, with `about` as its key-value metadata. The same rows
-/// give the same bytes.
+/// Writes the rows as one Parquet file, compressed with Snappy, with `about` as its key-value metadata. Equal rows give
+/// equal bytes.
 ///
 /// # Errors
 ///
-/// `to` does not take it.
+/// `to` fails.
 pub fn write<R, W: Write + Send>(
     to: W,
     columns: &[Column<'_, R>],
@@ -107,7 +107,7 @@ fn field(name: &str, kind: Kind) -> Result<Arc<Type>, ParquetError> {
     Ok(Arc::new(field))
 }
 
-/// The three levels that Parquet's format wants of a list: `optional group (LIST) { repeated group list { element } }`.
+/// Returns the three levels of a list in Parquet's format: `optional group (LIST) { repeated group list { element } }`.
 fn list_field(name: &str, fields: Vec<Arc<Type>>) -> Result<Arc<Type>, ParquetError> {
     let element = Type::group_type_builder("element")
         .with_repetition(Repetition::REQUIRED)
@@ -126,7 +126,7 @@ fn list_field(name: &str, fields: Vec<Arc<Type>>) -> Result<Arc<Type>, ParquetEr
     Ok(Arc::new(field))
 }
 
-/// The values of rows in a column that has no parts, and their places: Parquet's levels of definition and repetition.
+/// The values of a leaf column, with their levels of definition and repetition.
 struct Leaf {
     values: Values,
     definition: Vec<i16>,
@@ -153,7 +153,7 @@ impl Leaf {
         }
     }
 
-    /// Adds a value. Its level of definition is this one if it is null, else the next one.
+    /// Adds a value. Its level of definition is `level` if it is null, and the next one if not.
     fn add(&mut self, value: Option<Value<'_>>, level: i16) {
         self.definition.push(level + i16::from(value.is_some()));
         match (value, &mut self.values) {
@@ -169,7 +169,7 @@ impl Leaf {
     }
 }
 
-/// The columns without parts that this one is made of.
+/// Returns the leaf columns of this column.
 fn leaves<R>(column: &Column<'_, R>, rows: &[R]) -> Vec<Leaf> {
     let Cells::List(list) = &column.cells else {
         let mut leaf = Leaf::new(column.cells.kind());
@@ -182,7 +182,7 @@ fn leaves<R>(column: &Column<'_, R>, rows: &[R]) -> Vec<Leaf> {
     let mut leaves: Vec<Leaf> = fields.map(|(_, kind)| Leaf::new(*kind)).collect();
     for row in rows {
         match list.items(row) {
-            // 2: there is an item that has no value here; 3: one that has.
+            // 2: an item without a value here; 3: an item with one.
             Some(items) if !items.is_empty() => {
                 for (place, item) in items.into_iter().enumerate() {
                     for (leaf, value) in leaves.iter_mut().zip(item) {
@@ -191,7 +191,7 @@ fn leaves<R>(column: &Column<'_, R>, rows: &[R]) -> Vec<Leaf> {
                     }
                 }
             }
-            // 0: there is no list; 1: there is one without items.
+            // 0: no list; 1: an empty list.
             items => {
                 for leaf in &mut leaves {
                     leaf.add(None, i16::from(items.is_some()));

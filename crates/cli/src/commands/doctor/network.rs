@@ -4,7 +4,7 @@ use std::fs;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use quic::endpoint::{SOCKET_BUFFER, most_segments};
+use quic::endpoint::{SOCKET_BUFFER_BYTES, most_segments};
 use tables::numbers;
 
 use super::finding::{Finding, by_root};
@@ -32,7 +32,7 @@ fn buffers() -> Finding {
     let small = files
         .into_iter()
         .filter_map(|file| Some((file, limit(file)?)))
-        .filter(|(_, limit)| *limit < SOCKET_BUFFER);
+        .filter(|(_, limit)| *limit < SOCKET_BUFFER_BYTES);
     let small: Vec<_> = small.collect();
     if small.is_empty() {
         return Finding::ok(
@@ -46,7 +46,7 @@ fn buffers() -> Finding {
     let told = told.collect::<Vec<_>>().join(", ");
     let set = small
         .iter()
-        .map(|(file, _)| format!("net.core.{file}={SOCKET_BUFFER}"));
+        .map(|(file, _)| format!("net.core.{file}={SOCKET_BUFFER_BYTES}"));
     let set = set.collect::<Vec<_>>().join(" ");
     let detail = format!("{told}: above some 100 Mbit/s, a busy machine loses packets");
     Finding::note(name, detail, by_root(&format!("sysctl -w {set}")))

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use experiment::learn::{self, Beside, Nothing};
+use experiment::learn::{self, Context, NoPolicy};
 use experiment::policy::Policy;
 use fleet::Regions;
 use program::failure::Failure;
@@ -48,15 +48,15 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     }
     let regions = lookup.regions.as_ref();
     let about = &read.place.about;
-    let beside = Beside {
+    let beside = Context {
         earlier: earlier.as_ref(),
         regions: regions.map(Regions::networks).unwrap_or_default(),
         ended: about.ended.as_deref().filter(|_| !read.place.is_over()),
     };
     let text = learn::policy(&read.place.plan, &findings, &beside);
     let text = text.map_err(|nothing| match nothing {
-        Nothing::Distrust => Failure::failed(format_args!("no policy: {}", findings.verdict)),
-        Nothing::TooLittle => Failure::failed("no policy: the study has too few data yet"),
+        NoPolicy::Distrust => Failure::failed(format_args!("no policy: {}", findings.verdict)),
+        NoPolicy::TooLittle => Failure::failed("no policy: the study has too few data yet"),
     })?;
     if let Ok(policy) = Policy::parse(&text) {
         super::tell_of_explorers(&policy);

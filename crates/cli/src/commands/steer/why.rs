@@ -10,7 +10,7 @@ use kernel::{KNOWN_PACKETS, Resent};
 use program::failure::Failure;
 use program::output;
 use program::usage;
-use rollout::steer::{self, Given};
+use rollout::steer::{self, AssignedController};
 use tables::numbers;
 use units::{Duration, Ratio};
 
@@ -144,8 +144,8 @@ pub fn run(options: &Options) -> Result<(), Failure> {
 }
 
 /// The decision of the policy in the file.
-fn by_file(policy: &Policy, of: &Connection) -> Option<Given> {
-    policy.decide(of).map(|decision| Given {
+fn by_file(policy: &Policy, of: &Connection) -> Option<AssignedController> {
+    policy.decide(of).map(|decision| AssignedController {
         rule: decision.rule.name.clone(),
         controller: decision.controller.to_owned(),
         own: decision.rule.controller().to_owned(),
@@ -174,13 +174,21 @@ fn remembered(of: Resent) -> String {
 }
 
 /// Prints the decision. Names and evidence may contain any characters.
-fn show(policy: &Policy, given: Option<&Given>, asked: Option<&Connection>) -> Result<(), Failure> {
+fn show(
+    policy: &Policy,
+    given: Option<&AssignedController>,
+    asked: Option<&Connection>,
+) -> Result<(), Failure> {
     output::result(output::word(&words(policy, given, asked)))
 }
 
 /// The decision in one line, with the evidence of the file's rule with this name and controller. If the policy has no
-/// rule for the requested port, the line says so.
-fn words(policy: &Policy, given: Option<&Given>, asked: Option<&Connection>) -> String {
+/// rule for the port that was asked for, this is the reason.
+fn words(
+    policy: &Policy,
+    given: Option<&AssignedController>,
+    asked: Option<&Connection>,
+) -> String {
     let Some(given) = given else {
         let mut text = "no rule matches: the connection has the default controller".to_owned();
         if let Some(of) = asked.filter(|of| !policy.has_port(of)) {

@@ -84,7 +84,7 @@ fn json_of(read: &Read, findings: &Findings) -> Value {
         "ran_s": place.about.ran_s,
         "ended": place.about.ended,
         "findings": findings,
-        "timeline": read.timeline.bins(timeline::MOST),
+        "timeline": read.timeline.bins(timeline::MAX_BINS),
         "since_switch": course::since(read, findings),
         "logs": read.joined,
         "left_out": read.left_out.iter().map(left_out).collect::<Vec<_>>(),

@@ -9,7 +9,9 @@ use linux::command::Init;
 use linux::routing::{PRIORITY, TABLE};
 use program::failure::Failure;
 use program::output;
-use rollout::study::{Finished, Place, PlaceError, RouteError, Step, Study, StudyError};
+use rollout::study::{
+    Finished, RouteError, Step, Study, StudyDirectory, StudyDirectoryError, StudyError,
+};
 use tables::numbers::count;
 use units::{Bytes, Duration};
 
@@ -79,7 +81,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     if options.dry_run {
         return output::result("this machine can run the study");
     }
-    let place = Place::make(out, &source.text, &plan, unix_s()).map_err(of_place)?;
+    let place = StudyDirectory::make(out, &source.text, &plan, unix_s()).map_err(of_place)?;
     let study = Study::begin(place, options.keep, lookup, &Init::subcommand(UNDO));
     let mut study = study.map_err(|error| failure(&source, error))?;
     let ended = watch::ended()?;
@@ -158,7 +160,7 @@ fn last_words(
 
 /// Checks that the study can begin or continue in this directory.
 fn can_use(out: &Path, text: &str, plan: &Plan) -> Result<(), Failure> {
-    let earlier = Place::earlier(out, text, plan).map_err(of_place)?;
+    let earlier = StudyDirectory::earlier(out, text, plan).map_err(of_place)?;
     match earlier.and_then(|place| place.about.ended) {
         Some(ended) => Err(Failure::usage(format_args!(
             "the study in {} is over ({ended}); `fullpipe study report` shows the results",
@@ -168,9 +170,11 @@ fn can_use(out: &Path, text: &str, plan: &Plan) -> Result<(), Failure> {
     }
 }
 
-fn of_place(error: PlaceError) -> Failure {
+fn of_place(error: StudyDirectoryError) -> Failure {
     match error {
-        PlaceError::System { .. } | PlaceError::InUse { .. } => Failure::failed(error),
+        StudyDirectoryError::System { .. } | StudyDirectoryError::InUse { .. } => {
+            Failure::failed(error)
+        }
         error => Failure::usage(format_args!("--out: {error}")),
     }
 }

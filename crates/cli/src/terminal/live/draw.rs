@@ -50,7 +50,7 @@ pub fn draw(frame: &mut Frame<'_>, screen: &mut Screen, view: &View<'_>) {
 /// The totals of the rows, and the number of connections without the view's filter.
 fn title_line(screen: &Screen, view: &View<'_>) -> Line<'static> {
     let shown = screen.passing(view);
-    let sum = |of: fn(&fleet::Seen) -> Option<Rate>| {
+    let sum = |of: fn(&fleet::ConnectionState) -> Option<Rate>| {
         let rates = shown.iter().filter_map(|one| of(&one.seen));
         // The sum of no floating-point numbers is -0.0.
         let rates = rates.map(Rate::bits_per_sec);
@@ -65,8 +65,8 @@ fn title_line(screen: &Screen, view: &View<'_>) -> Line<'static> {
     };
     let text = format!(
         "  {all}{left_out}  send {}  receive {}",
-        sum(fleet::Seen::send_rate),
-        sum(fleet::Seen::receive_rate),
+        sum(fleet::ConnectionState::send_rate),
+        sum(fleet::ConnectionState::receive_rate),
     );
     Line::from(vec![
         Span::styled("fullpipe watch", screen.palette.heading()),

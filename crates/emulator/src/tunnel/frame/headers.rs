@@ -1,6 +1,6 @@
-//! The headers of some segments of a frame, as they are on the wire.
+//! The headers of a frame's segments, as on the wire.
 //!
-//! What differs from segment to segment is as in Linux (`tcp_gso_segment` in `net/ipv4/tcp_offload.c`, `inet_gso_segment`
+//! They differ from segment to segment as in Linux (`tcp_gso_segment` in `net/ipv4/tcp_offload.c`, `inet_gso_segment`
 //! in `net/ipv4/af_inet.c`).
 
 use std::ops::Range;
@@ -14,12 +14,12 @@ const FIN: u8 = 0x01;
 const PSH: u8 = 0x08;
 const CWR: u8 = 0x80;
 
-/// Where TCP's checksum is in its header.
+/// The offset of TCP's checksum in its header.
 const TCP_CHECKSUM: u16 = 16;
 
-/// Writes the headers of `segments` of a frame that starts with `head` to `out`: of one packet, or of a large one if they
-/// are several; `mark` sets "congestion experienced". Returns how many bytes of the frame they stand in for: none if it
-/// can stay as it is.
+/// Writes to `out` the headers of `segments` of a frame that starts with `head`: of one packet, or of a large one for
+/// several segments. `mark` sets "congestion experienced". Returns the number of the frame's bytes that they replace:
+/// none if the frame can stay as it is.
 pub(crate) fn write(
     layout: &Layout,
     head: &[u8],
@@ -52,7 +52,7 @@ pub(crate) fn write(
     Some(end)
 }
 
-/// Congestion experienced (RFC 3168, section 5).
+/// Sets "congestion experienced" (RFC 3168, section 5).
 fn mark_ip(version: Version, packet: &mut [u8]) -> Option<()> {
     match version {
         Version::V4 => {
@@ -66,8 +66,8 @@ fn mark_ip(version: Version, packet: &mut [u8]) -> Option<()> {
     }
 }
 
-/// Length and, in IPv4, identification, which counts up from segment to segment. A length that does not fit is zero, as
-/// Linux has it in packets of more than 64 KiB (`iph_set_totlen`, `ipv6_set_payload_len`).
+/// Sets the length and, in IPv4, the identification, which counts up from segment to segment. A length that does not
+/// fit is zero, as in Linux's packets of more than 64 KiB (`iph_set_totlen`, `ipv6_set_payload_len`).
 fn cut_ip(version: Version, packet: &mut [u8], length: usize, first: u32) -> Option<()> {
     match version {
         Version::V4 => {
@@ -82,7 +82,7 @@ fn cut_ip(version: Version, packet: &mut [u8], length: usize, first: u32) -> Opt
     }
 }
 
-/// Sequence number and flags; and for a checksum, the pseudo header's sum.
+/// Sets the sequence number and the flags, and the pseudo header's sum in place of the checksum.
 fn cut_tcp(large: &Large, packet: &mut [u8], length: usize, segments: &Range<u32>) -> Option<()> {
     let tcp = packet.get_mut(large.tcp..)?;
     let offset = segments.start.wrapping_mul(large.mss as u32);
@@ -102,7 +102,7 @@ fn cut_tcp(large: &Large, packet: &mut [u8], length: usize, segments: &Range<u32
     put(tcp, TCP_CHECKSUM.into(), checksum::fold(sum))
 }
 
-/// What is left to do: the checksum, and to cut it if it is more than one segment.
+/// Sets the remaining work: the checksum, and segmentation if there are several segments.
 fn cut_virtio(large: &Large, bytes: &mut [u8; VIRTIO], segments: &Range<u32>) {
     let virtio = Virtio::from_bytes(bytes);
     let kind = virtio.gso_type & GSO_KIND;
@@ -112,7 +112,7 @@ fn cut_virtio(large: &Large, bytes: &mut [u8; VIRTIO], segments: &Range<u32>) {
         (_, 0) => (kind | ecn, virtio.gso_size),
         _ => (kind, virtio.gso_size),
     };
-    // Headers of a frame fit into its first part, and so into 16 bits.
+    // The headers of a frame fit into its first part, and so into 16 bits.
     let cut = Virtio {
         flags: NEEDS_CSUM,
         gso_type,

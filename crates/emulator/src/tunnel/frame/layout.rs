@@ -1,4 +1,4 @@
-//! What a frame is: one packet, or a large one that stands for many segments of TCP.
+//! The layout of a frame: one packet, or a large one of many TCP segments.
 
 use std::hash::{DefaultHasher, Hasher};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -9,15 +9,15 @@ use path::Ecn;
 use super::checksum;
 use super::virtio::{GSO_KIND, GSO_TCPV4, GSO_TCPV6, NEEDS_CSUM, VIRTIO, Virtio};
 
-/// The protocol numbers of TCP and of UDP, whose ports have the same place.
+/// The protocol numbers of TCP and of UDP, whose ports have the same offsets.
 const TCP: u8 = 6;
 const UDP: u8 = 17;
 
-/// The IP header without options or extensions.
+/// The lengths of the IP headers without options or extensions.
 pub(crate) const IPV4_HEADER: usize = 20;
 pub(crate) const IPV6_HEADER: usize = 40;
 
-/// The TCP header without options.
+/// The length of the TCP header without options.
 const TCP_HEADER: usize = 20;
 
 /// The version of IP.
@@ -27,37 +27,37 @@ pub(crate) enum Version {
     V6,
 }
 
-/// What is known of a frame.
+/// The layout of a frame.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Layout {
     pub(crate) version: Version,
-    /// The whole IP packet's length.
+    /// The length of the whole IP packet.
     pub(crate) length: usize,
     pub(crate) destination: IpAddr,
     /// The same for all packets of a connection in this direction.
     pub(crate) flow: u64,
     pub(crate) ecn: Ecn,
-    /// How it is to be cut; `None` for one packet.
+    /// The segmentation; `None` for one packet.
     pub(crate) large: Option<Large>,
 }
 
 /// A large packet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Large {
-    /// Where the TCP header starts in the IP packet.
+    /// The offset of the TCP header in the IP packet.
     pub(crate) tcp: usize,
-    /// Where the payload starts.
+    /// The offset of the payload.
     pub(crate) headers: usize,
-    /// The payload of each segment but the last.
+    /// The payload of each segment but the last, in bytes.
     pub(crate) mss: usize,
-    /// How many segments it is.
+    /// The number of segments.
     pub(crate) segments: u32,
     /// The sum of the pseudo header (RFC 9293, section 3.1) without its length.
     pub(crate) pseudo: u32,
 }
 
 impl Layout {
-    /// That of a frame of nothing.
+    /// The layout of an empty frame.
     pub(crate) const EMPTY: Layout = Layout {
         version: Version::V4,
         length: 0,
@@ -67,8 +67,8 @@ impl Layout {
         large: None,
     };
 
-    /// What the frame of `length` bytes that starts with `head` is, or `None` if it makes no sense. All headers of a
-    /// large packet must be in `head`.
+    /// Returns the layout of the frame of `length` bytes that starts with `head`, or `None` if it is invalid. All
+    /// headers of a large packet must be in `head`.
     pub(crate) fn of(head: &[u8], length: usize) -> Option<Layout> {
         let (virtio, packet) = head.split_first_chunk::<VIRTIO>()?;
         let virtio = Virtio::from_bytes(virtio);
@@ -93,12 +93,12 @@ impl Layout {
         })
     }
 
-    /// How many packets it is on the wire.
+    /// The number of packets on the wire.
     pub(crate) fn segments(&self) -> u32 {
         self.large.as_ref().map_or(1, |large| large.segments)
     }
 
-    /// Where in the IP packet the payload of these segments is.
+    /// The range of these segments' payload in the IP packet.
     pub(crate) fn payload(&self, segments: &Range<u32>) -> Range<usize> {
         let Some(large) = &self.large else {
             return 0..self.length;
@@ -116,23 +116,23 @@ impl Layout {
         headers + self.payload(segments).len()
     }
 
-    /// The size of these segments on the wire, each with headers of its own.
+    /// The size of these segments on the wire, each with its own headers.
     pub(crate) fn wire_size(&self, segments: &Range<u32>) -> usize {
         let headers = self.large.as_ref().map_or(0, |large| large.headers);
         segments.len() * headers + self.payload(segments).len()
     }
 }
 
-/// What the IP header says.
+/// The contents of the IP header.
 struct Ip<'a> {
     version: Version,
-    /// Source and destination as they stand in it.
+    /// Source and destination, as in the header.
     addresses: &'a [u8],
     destination: IpAddr,
     protocol: u8,
-    /// Where the next header starts.
+    /// The offset of the next header.
     next: usize,
-    /// Whether it is one part of a packet.
+    /// True if it is a fragment.
     fragment: bool,
     ecn: u8,
 }
@@ -153,7 +153,7 @@ impl Ip<'_> {
                     destination: Ipv4Addr::new(a, b, c, d).into(),
                     protocol: header[9],
                     next,
-                    // All but the bit "don't fragment": more fragments follow, or some went before.
+                    // All bits but "don't fragment": more fragments follow, or some came before.
                     fragment: u16::from_be_bytes([header[6], header[7]]) & 0xbfff != 0,
                     ecn: header[1] & 3,
                 })
@@ -175,7 +175,8 @@ impl Ip<'_> {
         }
     }
 
-    /// A number for addresses, protocol and ports. A fragment has no ports, and behind extension headers nobody looks.
+    /// Returns a hash of addresses, protocol and ports. Fragments have no ports, and those after extension headers are
+    /// ignored.
     fn flow(&self, packet: &[u8]) -> u64 {
         let mut hasher = DefaultHasher::new();
         hasher.write(self.addresses);
@@ -187,11 +188,11 @@ impl Ip<'_> {
         hasher.finish()
     }
 
-    /// How a large packet of this `length` is cut.
+    /// Returns the segmentation of a large packet of this `length`.
     fn large(&self, virtio: &Virtio, packet: &[u8], length: usize) -> Option<Large> {
         let (tcp, is_tcp) = match self.version {
             Version::V4 => (self.next, self.protocol == TCP && !self.fragment),
-            // The kernel has walked past extension headers already.
+            // The kernel has passed over extension headers already.
             Version::V6 if virtio.flags & NEEDS_CSUM != 0 => (virtio.csum_start.into(), true),
             Version::V6 => (self.next, self.protocol == TCP),
         };

@@ -1,4 +1,4 @@
-//! Where frames lie between the two devices: read once, written from there, used again.
+//! The memory of frames between the two devices: frames are read into it and written from it, and it is used again.
 
 use std::io::{self, IoSlice, IoSliceMut};
 use std::iter;
@@ -15,27 +15,27 @@ use super::layout::Layout;
 use super::too_big;
 use super::virtio::VIRTIO;
 
-/// The first part of a frame: a packet of the usual size, or the headers of a large one and its first bytes.
-pub(super) const HEAD: usize = 2 << 10;
+/// The bytes of a frame's first part: a packet of the usual size, or the headers of a large one and its first bytes.
+pub(super) const HEAD_BYTES: usize = 2 << 10;
 
-/// The rest comes in parts of this size, so that a frame of a few segments does not take the room of the largest.
-const PART: usize = 8 << 10;
+/// The bytes of each further part, so that a frame of a few segments does not take the room of the largest.
+const PART_BYTES: usize = 8 << 10;
 
-/// Together they hold an IP packet of 64 KiB.
-const PARTS: usize = 8;
+/// The maximum number of further parts. Together they hold an IP packet of 64 KiB.
+const MAX_PARTS: usize = 8;
 
-/// How many frames, and how many parts, are kept for use when they are free. More come and go with the traffic.
-const KEPT: usize = 1 << 10;
+/// The maximum number of free frames, and of free parts, that are kept. Others are allocated when they are needed.
+const MAX_KEPT: usize = 1 << 10;
 
-type Part = Box<[u8; PART]>;
+type Part = Box<[u8; PART_BYTES]>;
 
-/// A frame. Its copies share the memory, which is used again when the last one goes.
+/// A frame. Its copies share the memory, which is used again after the last one is dropped.
 #[derive(Debug, Clone)]
 pub(crate) struct Frame(Arc<Body>);
 
 #[derive(Debug, Clone)]
 struct Body {
-    head: [u8; HEAD],
+    head: [u8; HEAD_BYTES],
     tail: Vec<Part>,
     layout: Layout,
     home: Weak<Home>,
@@ -48,7 +48,7 @@ struct Home(Mutex<Vec<Arc<Body>>>);
 impl Home {
     fn give_back(&self, body: Arc<Body>) {
         let mut free = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if free.len() < KEPT {
+        if free.len() < MAX_KEPT {
             free.push(body);
         }
     }
@@ -57,8 +57,8 @@ impl Home {
         let mut free = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         free.pop().unwrap_or_else(|| {
             Arc::new(Body {
-                head: [0; HEAD],
-                tail: Vec::with_capacity(PARTS),
+                head: [0; HEAD_BYTES],
+                tail: Vec::with_capacity(MAX_PARTS),
                 layout: Layout::EMPTY,
                 home: Arc::downgrade(self),
             })
@@ -68,7 +68,7 @@ impl Home {
 
 impl Drop for Frame {
     fn drop(&mut self) {
-        // The other copies, if any, belong to the same thread: nobody makes a new one meanwhile.
+        // The other copies, if any, belong to the same thread, which makes no new one meanwhile.
         if Arc::strong_count(&self.0) == 1
             && let Some(home) = self.0.home.upgrade()
         {
@@ -78,12 +78,12 @@ impl Drop for Frame {
 }
 
 impl Frame {
-    /// What it is.
+    /// The frame's layout.
     pub(crate) fn layout(&self) -> &Layout {
         &self.0.layout
     }
 
-    /// Whether `other` is a copy of it.
+    /// True if `other` is a copy of this frame.
     pub(crate) fn is(&self, other: &Frame) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }
@@ -91,16 +91,16 @@ impl Frame {
     /// Writes some of its segments to a device as one frame; `mark` sets "congestion experienced".
     ///
     /// # Errors
-    /// What the system says.
+    /// The system's error.
     pub(crate) fn write(
         &self,
         device: impl AsFd,
         segments: &Range<u32>,
         mark: bool,
     ) -> io::Result<()> {
-        let mut headers = [0; HEAD];
+        let mut headers = [0; HEAD_BYTES];
         let slices = self.pieces(segments, mark, &mut headers)?;
-        let mut vector = [IoSlice::new(&[]); 2 + PARTS];
+        let mut vector = [IoSlice::new(&[]); 2 + MAX_PARTS];
         let mut count = 0;
         for (place, slice) in vector.iter_mut().zip(slices) {
             *place = IoSlice::new(slice);
@@ -110,17 +110,17 @@ impl Frame {
         Ok(())
     }
 
-    /// As [`Frame::write`], of one segment that is damaged: its receiver computes another checksum than it carries.
+    /// Writes one segment, damaged, as [`Frame::write`] does: its checksum does not match.
     ///
     /// # Errors
-    /// What the system says.
+    /// The system's error.
     pub(crate) fn write_damaged(
         &self,
         device: impl AsFd,
         segment: &Range<u32>,
         mark: bool,
     ) -> io::Result<()> {
-        let mut headers = [0; HEAD];
+        let mut headers = [0; HEAD_BYTES];
         let pieces = self.pieces(segment, mark, &mut headers)?;
         let mut frame = pieces.collect::<Vec<_>>().concat();
         damage(&mut frame);
@@ -128,21 +128,21 @@ impl Frame {
         Ok(())
     }
 
-    /// A frame that tells the sender of one of its segments that it is larger than the MTU of a link on its way.
+    /// Returns a frame that reports to the sender of one of its segments that it exceeds the MTU of a link.
     pub(crate) fn too_big(&self, segment: &Range<u32>, mtu: Mtu) -> Option<Vec<u8>> {
-        let mut headers = [0; HEAD];
+        let mut headers = [0; HEAD_BYTES];
         let pieces = self.pieces(segment, false, &mut headers).ok()?;
         let frame = pieces.collect::<Vec<_>>().concat();
         too_big::report(self.layout().version, frame.get(VIRTIO..)?, mtu)
     }
 
-    /// Some of its segments as one frame, in pieces; `mark` sets "congestion experienced", and headers that are not those of
-    /// the frame are written to `headers`.
+    /// Returns some of its segments as one frame, in pieces. `mark` sets "congestion experienced". Changed headers are
+    /// written to `headers`.
     fn pieces<'a>(
         &'a self,
         segments: &Range<u32>,
         mark: bool,
-        headers: &'a mut [u8; HEAD],
+        headers: &'a mut [u8; HEAD_BYTES],
     ) -> io::Result<impl Iterator<Item = &'a [u8]>> {
         let Body { head, layout, .. } = &*self.0;
         let replaced = headers::write(layout, head, segments, mark, headers)
@@ -175,29 +175,29 @@ impl Frame {
     }
 }
 
-/// What a read gave.
+/// The result of a read.
 #[derive(Debug)]
 pub(crate) enum Received {
     /// A frame.
     Frame(Frame),
-    /// What makes no sense, and is dropped.
+    /// An invalid frame, which is dropped.
     Malformed,
     /// The other side of a socket is gone.
     End,
 }
 
-/// Reads frames into memory that is used again and again.
+/// Reads frames into memory that is used repeatedly.
 #[derive(Debug)]
 pub(crate) struct Inbox {
     home: Arc<Home>,
-    /// Where the next frame will lie.
+    /// The memory of the next frame.
     landing: Arc<Body>,
-    /// Parts of no frame.
+    /// Unused parts.
     spare: Vec<Part>,
 }
 
 impl Inbox {
-    /// One that has read nothing yet.
+    /// Returns an inbox without frames.
     pub(crate) fn new() -> Inbox {
         let home = Arc::<Home>::default();
         Inbox {
@@ -210,20 +210,21 @@ impl Inbox {
     /// Reads a frame.
     ///
     /// # Errors
-    /// [`io::ErrorKind::WouldBlock`] if there is none, or what else the system says.
+    /// [`io::ErrorKind::WouldBlock`] if there is no frame, or another error of the system.
     pub(crate) fn read(&mut self, device: impl AsFd) -> io::Result<Received> {
         let Inbox {
             home,
             landing,
             spare,
         } = self;
-        // Nobody else has it, so that nothing is cloned here.
+        // There is no other reference, so nothing is cloned here.
         let body = Arc::make_mut(landing);
-        body.tail
-            .resize_with(PARTS, || spare.pop().unwrap_or_else(|| Box::new([0; PART])));
+        body.tail.resize_with(MAX_PARTS, || {
+            spare.pop().unwrap_or_else(|| Box::new([0; PART_BYTES]))
+        });
         let mut parts = iter::once(body.head.as_mut_slice())
             .chain(body.tail.iter_mut().map(|part| part.as_mut_slice()));
-        let mut vector: [_; 1 + PARTS] =
+        let mut vector: [_; 1 + MAX_PARTS] =
             std::array::from_fn(|_| IoSliceMut::new(parts.next().unwrap_or_default()));
         let length = rustix::io::readv(device, &mut vector)?;
         if length == 0 {
@@ -234,10 +235,10 @@ impl Inbox {
             return Ok(Received::Malformed);
         };
         body.layout = layout;
-        let parts = length.saturating_sub(HEAD).div_ceil(PART);
-        let unused = body.tail.drain(parts.min(PARTS)..);
+        let parts = length.saturating_sub(HEAD_BYTES).div_ceil(PART_BYTES);
+        let unused = body.tail.drain(parts.min(MAX_PARTS)..);
         spare.extend(unused);
-        spare.truncate(KEPT);
+        spare.truncate(MAX_KEPT);
         Ok(Received::Frame(Frame(mem::replace(landing, home.take()))))
     }
 }

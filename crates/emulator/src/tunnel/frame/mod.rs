@@ -1,4 +1,4 @@
-//! Frames: what is read from a TUN device, and written to one.
+//! Frames of TUN devices.
 
 mod checksum;
 mod damage;

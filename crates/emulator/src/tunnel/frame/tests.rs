@@ -1,4 +1,4 @@
-//! Frames against a reference that is written with another crate's headers and checksums.
+//! Tests of frames against a reference with another crate's headers and checksums.
 
 use std::ops::Range;
 use std::os::fd::OwnedFd;
@@ -49,7 +49,7 @@ impl Ip {
         Ip::V4(header)
     }
 
-    /// The header of a packet with so many bytes behind it.
+    /// Returns the headers of a packet with a payload of `length` bytes.
     fn bytes(&self, segment: usize, length: usize, mark: bool) -> Vec<u8> {
         match self.clone() {
             Ip::V4(mut header) => {
@@ -76,7 +76,7 @@ impl Ip {
         }
     }
 
-    /// What stands in place of the checksum until it is computed: the pseudo header's sum, word by word.
+    /// Returns the pseudo header's sum, word by word, which replaces the checksum until that is computed.
     fn partial(&self, length: usize) -> u16 {
         let addresses = match self {
             Ip::V4(header) => [&header.source[..], &header.destination].concat(),
@@ -98,7 +98,7 @@ impl Send {
         self.payload.len().div_ceil(self.mss).max(1) as u32
     }
 
-    /// What a network card sends: each packet with its own headers and checksums.
+    /// Returns the packets that a network card sends, each with its own headers and checksums.
     fn packets(&self, segments: Range<u32>, mark: bool) -> Vec<Vec<u8>> {
         segments
             .map(|segment| {
@@ -119,7 +119,7 @@ impl Send {
             .collect()
     }
 
-    /// What the kernel hands over.
+    /// Returns the frame that the kernel passes on.
     fn frame(&self) -> Vec<u8> {
         let mut tcp = self.tcp.clone();
         let length = tcp.header_len() + self.payload.len();
@@ -140,7 +140,7 @@ impl Send {
         [&virtio.to_bytes()[..], &ip, &tcp.to_bytes(), &self.payload].concat()
     }
 
-    /// Reads back what `frame` gives.
+    /// Reads the result of `frame`.
     fn from_frame(frame: &[u8]) -> (Virtio, Send) {
         let (virtio, packet) = frame.split_first_chunk::<VIRTIO>().unwrap();
         let virtio = Virtio::from_bytes(virtio);
@@ -251,7 +251,7 @@ fn sends() -> impl Strategy<Value = Send> {
         )
 }
 
-/// Neighbouring parts of all segments, each marked or not.
+/// Returns adjacent parts of all segments, each marked or not.
 fn parts(segments: u32) -> impl Strategy<Value = Vec<(Range<u32>, bool)>> {
     prop::collection::vec((1..12u32, any::<bool>()), 1..40).prop_map(move |lengths| {
         let mut next = 0;
@@ -291,13 +291,13 @@ proptest! {
             let is_untouched = segments.len() as u32 == send.segments() && !mark;
             let written = device.written(&frame, segments.clone(), mark);
             let (virtio, joined) = Send::from_frame(&written);
-            // A large packet of one segment may pass as it came.
+            // A large packet of one segment may pass unchanged.
             if segments.len() == 1 && !is_untouched {
                 prop_assert_eq!(virtio.gso_type, GSO_NONE);
             }
             prop_assert_eq!(virtio.gso_type & GSO_ECN != 0, joined.tcp.cwr && virtio.gso_type != GSO_NONE);
             prop_assert_eq!(joined.packets(0..joined.segments(), false), &expected[..]);
-            // Damaged, it is the packet with its own checksum, but for one bit; a checksum of zero is written as in Linux.
+            // A damaged packet has its own checksum and one wrong bit. A checksum of zero is written as in Linux.
             frame.write_damaged(&device.ours, &one, mark).unwrap();
             let damaged = device.received();
             prop_assert_eq!(&damaged[..VIRTIO], &Virtio::default().to_bytes());
@@ -323,7 +323,7 @@ proptest! {
     ) {
         let mut frame = bytes;
         frame.resize(length, 0);
-        // Likely enough to be taken for a packet.
+        // These bytes make the frame likely to be a valid packet.
         for (place, byte) in [(1, gso), (10, ip), (16, protocol), (19, protocol)] {
             if let Some(place) = frame.get_mut(place) {
                 *place = byte;
@@ -428,7 +428,7 @@ fn reports_have_the_mtu_and_quote_the_segment() {
             other => panic!("{other:?}"),
         };
         assert_eq!(quoted.len(), 548);
-        // Its checksum is not computed yet, as it was not when the kernel handed it over.
+        // Its checksum is not computed yet, as in the kernel's frame.
         let segment = &send.packets(1..2, false)[0];
         let checksum = frame.layout().large.as_ref().unwrap().tcp + 16;
         assert_eq!(quoted[..checksum], segment[..checksum]);

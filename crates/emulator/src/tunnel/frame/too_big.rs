@@ -1,4 +1,4 @@
-//! What the sender of a packet hears that is larger than a link's MTU.
+//! Reports to senders of packets that exceed a link's MTU.
 
 use std::net::IpAddr;
 
@@ -9,21 +9,22 @@ use path::Mtu;
 use super::layout::Version;
 use super::virtio::VIRTIO;
 
-/// How much of the packet is quoted at most: with the headers of the report, no more than 576 bytes (RFC 1812, section
-/// 4.3.2.3).
+/// The maximum number of quoted bytes of the packet: with the headers of the report, at most 576 bytes (RFC 1812,
+/// section 4.3.2.3).
 const MAX_QUOTED: usize = 548;
 
 const HOP_LIMIT: u8 = 64;
 
-/// The types of ICMP that report errors (RFC 1122, section 3.2.2): destination unreachable, source quench, redirect, time
+/// The ICMP types that report errors (RFC 1122, section 3.2.2): destination unreachable, source quench, redirect, time
 /// exceeded and parameter problem.
 const ICMPV4_ERRORS: [u8; 5] = [3, 4, 5, 11, 12];
 
-/// Of ICMPv6, errors are the types below 128. A redirect is none, but is not answered either (RFC 4443, section 2.4 (e.2)).
+/// ICMPv6 types below 128 are errors. A redirect is not, but must not be answered either (RFC 4443, section 2.4 (e.2)).
 const ICMPV6_REDIRECT: u8 = 137;
 
-/// A frame with the report that a packet is too big: "fragmentation needed" (RFC 1191, section 4) or "packet too big" (RFC
-/// 4443, section 3.2). The path has no address of its own, so it comes from where the packet was to go. `None` of what [`deserves_report`] excludes.
+/// Returns a frame with the report that a packet is too big: "fragmentation needed" (RFC 1191, section 4) or "packet
+/// too big" (RFC 4443, section 3.2). The path has no address of its own, so the report comes from the packet's
+/// destination. `None` for the packets that [`deserves_report`] excludes.
 pub(super) fn report(version: Version, packet: &[u8], mtu: Mtu) -> Option<Vec<u8>> {
     if !deserves_report(packet) {
         return None;
@@ -50,9 +51,10 @@ pub(super) fn report(version: Version, packet: &[u8], mtu: Mtu) -> Option<Vec<u8
     Some(frame)
 }
 
-/// Whether a host may hear of this packet: not if it is an error report itself, so that errors do not answer each other; not if
-/// its source is no single host; and only once of each packet in fragments (RFC 1122, section 3.2.2; RFC 4443, section 2.4 (e),
-/// which has no rule for fragments). RFC 4443 would permit reports on multicast, but they need an address of the path's own.
+/// True if a host may get a report on this packet: not on an error report, so that errors do not answer each other; not
+/// if its source is not a single host; and only once for each fragmented packet (RFC 1122, section 3.2.2; RFC 4443,
+/// section 2.4 (e), which has no rule for fragments). RFC 4443 would permit reports on multicast, but they need an
+/// address of the path's own.
 fn deserves_report(packet: &[u8]) -> bool {
     let Ok((ip, _)) = LaxIpSlice::from_slice(packet) else {
         return false;
@@ -72,7 +74,7 @@ fn deserves_report(packet: &[u8]) -> bool {
     !is_later_fragment && !is_error && hosts.into_iter().all(is_one_host)
 }
 
-/// Whether a packet with this address on a network comes from, or goes to, one host.
+/// True if this address belongs to a single host.
 fn is_one_host(address: IpAddr) -> bool {
     let is_reserved = match address {
         // "This network" (RFC 1122, section 3.2.1.3), and class E with the broadcast address.
@@ -82,7 +84,7 @@ fn is_one_host(address: IpAddr) -> bool {
     !is_reserved && !address.is_multicast() && !address.is_loopback()
 }
 
-/// Source and destination, as they follow on each other.
+/// Splits adjacent source and destination addresses.
 fn addresses<const LENGTH: usize>(both: &[u8]) -> Option<[[u8; LENGTH]; 2]> {
     let (source, destination) = both.split_first_chunk()?;
     Some([*source, *destination.first_chunk()?])
@@ -186,7 +188,7 @@ mod tests {
             let icmp = [kind; 1_400];
             let packet = ipv6([0xfd; 16], [0xfc; 16], &icmp, 58);
             assert_eq!(reported(Version::V6, &packet), expected, "{kind}");
-            // Behind an empty header of destination options.
+            // It follows an empty header of destination options.
             let options = [58, 0, 1, 4, 0, 0, 0, 0];
             let packet = ipv6(
                 [0xfd; 16],

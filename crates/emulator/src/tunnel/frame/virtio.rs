@@ -1,24 +1,24 @@
-//! The header in front of each packet of a TUN device with `IFF_VNET_HDR`: what is left to do on the packet.
+//! The header of each packet of a TUN device with `IFF_VNET_HDR`: the remaining work on the packet.
 //!
 //! "Virtual I/O Device (VIRTIO) Version 1.2", section 5.1.6 Device Operation; Linux `include/uapi/linux/virtio_net.h`
 //! (`struct virtio_net_hdr`), here in the machine's byte order, as TUN has it by default.
 
-/// Its length.
+/// The header's length, in bytes.
 pub(crate) const VIRTIO: usize = 10;
 
-/// The checksum from `csum_start` to the end is still to be computed and stored `csum_offset` bytes further on, where the
-/// pseudo header's sum stands until then.
+/// The checksum from `csum_start` to the end is not computed yet. It belongs `csum_offset` bytes further on, where the
+/// pseudo header's sum is until then.
 pub(crate) const NEEDS_CSUM: u8 = 1;
 
 /// The bits of `gso_type` without [`GSO_ECN`].
 pub(crate) const GSO_KIND: u8 = 0x7f;
-/// A packet as it is.
+/// One packet.
 pub(crate) const GSO_NONE: u8 = 0;
-/// To be cut into segments of TCP over IPv4.
+/// A large packet, to be divided into TCP segments over IPv4.
 pub(crate) const GSO_TCPV4: u8 = 1;
-/// To be cut into segments of TCP over IPv6.
+/// A large packet, to be divided into TCP segments over IPv6.
 pub(crate) const GSO_TCPV6: u8 = 4;
-/// The packet's CWR flag belongs to its first segment alone.
+/// The packet's CWR flag belongs to its first segment only.
 pub(crate) const GSO_ECN: u8 = 0x80;
 
 /// `struct virtio_net_hdr`.
@@ -26,15 +26,15 @@ pub(crate) const GSO_ECN: u8 = 0x80;
 pub(crate) struct Virtio {
     /// [`NEEDS_CSUM`] and others.
     pub(crate) flags: u8,
-    /// How the packet is to be cut.
+    /// The kind of segmentation.
     pub(crate) gso_type: u8,
-    /// How much of it is headers.
+    /// The length of the headers.
     pub(crate) hdr_len: u16,
     /// The payload of each segment but the last, which may have less.
     pub(crate) gso_size: u16,
-    /// Where the checksummed part starts.
+    /// The offset of the checksummed part.
     pub(crate) csum_start: u16,
-    /// Where in it the checksum is.
+    /// The offset of the checksum in that part.
     pub(crate) csum_offset: u16,
 }
 

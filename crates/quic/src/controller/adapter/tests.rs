@@ -1,4 +1,4 @@
-//! The first window, a new path, and hooks that make no sense.
+//! Tests of the first window, of a new path, and of inconsistent hooks.
 
 use std::time::{Duration, Instant};
 
@@ -34,7 +34,7 @@ fn a_new_path_takes_the_controller_along_but_not_what_is_in_flight() {
     assert_eq!(copy.window(), adapter.window());
     assert_eq!(copy.inflight, 0);
     assert_eq!(copy.controller.snapshot(), adapter.controller.snapshot());
-    // The old path's packets are lost for the old controller; for the new one they never were.
+    // The old controller loses the old path's packets. The new one never had them.
     let later = now + Duration::from_secs(1);
     let before = copy.controller.snapshot();
     copy.on_packet_lost(1400, 3, later);
@@ -45,7 +45,8 @@ fn a_new_path_takes_the_controller_along_but_not_what_is_in_flight() {
     assert_eq!(adapter.inflight, 9 * 1400);
 }
 
-/// Nothing is sent until the ACK of what was in flight when the application ran dry: what leaves before is marked.
+/// Nothing more is sent until the ACK of the data in flight when the application ran dry. Packets that leave before are
+/// marked.
 #[test]
 fn an_application_limit_begins_when_the_data_ends() {
     let now = Instant::now();
@@ -75,7 +76,7 @@ fn an_application_limit_begins_when_the_data_ends() {
     assert_eq!(samples(true), [false, true]);
 }
 
-/// ACKs that the kernel received before the last burst left, and that are read after it.
+/// The kernel received these ACKs before the last burst left, and they are read after it.
 #[test]
 fn the_time_of_an_ack_is_its_own() {
     let now = Instant::now();
@@ -85,19 +86,19 @@ fn the_time_of_an_ack_is_its_own() {
     adapter.on_packet_sent(now, 1200, 1);
     adapter.on_packet_sent(at(46), 1200, 2);
     let mut seen = Vec::new();
-    // The last one came, as the clocks say, before its packet had left.
+    // By the clocks, the last ACK came before its packet had left.
     for (number, sent, ms) in [(0, 0, 40), (1, 0, 43), (2, 46, 45)] {
         acknowledge(&mut adapter, at(sent), at(ms), number, 1200 * (2 - number));
         let ended = adapter.ended.expect("held back");
         let rtt = ended.rtt.map(|sample| sample.rtt.as_nanos() / 1_000_000);
         seen.push((ended.acked.as_nanos() / 1_000_000, rtt));
-        // Controllers hear of nothing before what they heard of already.
+        // The controller's time never goes back.
         assert_eq!(ended.now, adapter.time(at(46)));
     }
     assert_eq!(seen, [(40, Some(40)), (43, Some(43)), (46, Some(0))]);
 }
 
-/// As `on_ack` and `on_end_acks` do; noq makes its estimator for itself alone.
+/// Does as `on_ack` and `on_end_acks` do, because only noq can make its estimator.
 fn acknowledge(
     adapter: &mut Adapter<AnyController>,
     sent: Instant,
@@ -157,7 +158,7 @@ fn a_probe_of_the_path_mtu_takes_no_room_in_the_window() {
     }
 }
 
-/// Hooks in any order and with any numbers: a peer can bring about most of them.
+/// Hooks in any order and with any numbers. A peer can cause most of them.
 #[test]
 fn nonsense_is_survived() {
     let now = Instant::now();

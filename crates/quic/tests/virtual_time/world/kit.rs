@@ -1,4 +1,4 @@
-//! The conformance kit finds nothing wrong in how noq drives a controller.
+//! The conformance kit finds no errors in how noq drives a controller.
 
 use congestion::{Bytes, Time};
 use quic::controller::factory_with;
@@ -6,7 +6,7 @@ use testkit::{End, Knows, Probe, Transport};
 
 use super::{Datagram, HEADERS, Host, World, simple_path};
 
-/// Both hosts, without the path between them: that is the kit's.
+/// Both hosts without their path. The kit has the path.
 struct Noq(World);
 
 impl Noq {

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use experiment::simulated::{Model, Units};
 use experiment::{Measure, guard};
-use kernel::{EndedConnection, ToldObject};
+use kernel::{EndedConnection, ReportedObject};
 use units::{Bytes, Duration};
 
-use super::super::given::{Given, Recording};
+use super::super::carried::{CarriedConnection, Recording};
 use super::super::row::Row as Written;
 use super::super::running::rows_in;
 use super::*;
@@ -53,14 +53,13 @@ fn row(connection: u64, of: &Observation) -> Written {
 
 fn write(directory: &Path, rows: Vec<Written>) {
     let plan = experiment::Plan::parse(PLAN).unwrap();
-    Place::make(directory, PLAN, &plan, 0.0).unwrap();
+    StudyDirectory::make(directory, PLAN, &plan, 0.0).unwrap();
     let keep = Bytes::new(100_000_000);
     let mut files = rows_in(directory, keep).unwrap();
     files.add(Moment::default(), rows).unwrap();
     files.save().unwrap();
 }
 
-/// An object of a connection.
 fn object(connection: u64, number: u64, of: &Observation) -> ObjectRow {
     ObjectRow {
         sitting: 1,
@@ -217,7 +216,7 @@ fn guards_have_seen_what_was_recorded_before() {
     let rows: Vec<Written> = rows.collect();
     let seen_of = |rows: Vec<Written>| {
         write(directory.path(), rows);
-        let mut place = Place::find(directory.path()).unwrap();
+        let mut place = StudyDirectory::find(directory.path()).unwrap();
         let guard = "guard = [{ measure = \"throughput\", worse = \"20%\" }]\n";
         place.plan = experiment::Plan::parse(&(PLAN.to_owned() + guard)).unwrap();
         let mut left_out = Vec::new();
@@ -239,7 +238,7 @@ fn guards_have_seen_what_was_recorded_before() {
     assert!(why.contains("throughput over 3 MB of reno"), "{why}");
 }
 
-/// Puts so many zeros before a file's content that the file has to be removed.
+/// Puts enough zeros before a file's content that the file has to be removed.
 fn enlarge(path: &Path) {
     let bytes = std::fs::read(path).unwrap();
     let mut file = File::create(path).unwrap();
@@ -259,12 +258,12 @@ fn what_had_to_go_is_counted_and_the_verdict_says_so() {
     for start in [Row::START, ObjectRow::START] {
         enlarge(&files(directory.path(), start)[0].0);
     }
-    let given = Given {
+    let given = CarriedConnection {
         connection: EndedConnection::parse(&[0; 24 * 8], Duration::ZERO).unwrap(),
-        objects: vec![ToldObject::parse(&[0; 14 * 8]).unwrap()],
+        objects: vec![ReportedObject::parse(&[0; 14 * 8]).unwrap()],
     };
     for sitting in 0..2 {
-        let place = Place::find(directory.path()).unwrap();
+        let place = StudyDirectory::find(directory.path()).unwrap();
         let keep = Bytes::new(64_000_000);
         let mut recording = Recording::begin(place, keep, None).unwrap();
         recording.add(&given).unwrap();
@@ -298,7 +297,7 @@ fn a_log_gives_connections_their_objects() {
     let directory = tempfile::tempdir().unwrap();
     let of = &model()[0];
     write(directory.path(), Vec::new());
-    let key = Place::find(directory.path()).unwrap().key();
+    let key = StudyDirectory::find(directory.path()).unwrap().key();
     let end = |port| Some(key.end("192.0.2.7".parse().unwrap(), port));
     let at = |number, from: f64, to: f64, end| Written {
         set_up_unix_s: from,
@@ -432,9 +431,9 @@ fn of_copies_of_a_directory_the_one_that_ran_longest_counts() {
     let (connections, (paths, whys)) = left_out([&data, &copy, &data]);
     assert_eq!((connections, paths), (1, vec![copy.clone(), data.clone()]));
     assert!(whys[0].ends_with("data, which counts") && whys[1].contains("twice"));
-    // The study goes on after the copy was made.
+    // The study continues after the copy was made.
     write(&data, vec![row(2, &model()[1])]);
-    let mut place = Place::find(&data).unwrap();
+    let mut place = StudyDirectory::find(&data).unwrap();
     place.about.ran_s = 20.0;
     place.save().unwrap();
     for given in [[&*copy, &data, &copy], [&data, &copy, &copy]] {
@@ -480,7 +479,7 @@ fn without_its_seed_a_study_can_be_read_and_not_joined() {
         ..row(1, &model()[0])
     };
     write(directory.path(), vec![ended]);
-    let mut place = Place::find(directory.path()).unwrap();
+    let mut place = StudyDirectory::find(directory.path()).unwrap();
     place.about.seed.clear();
     place.save().unwrap();
     read(&[directory.path()], Vec::new(), &mut Lookup::default()).unwrap();
@@ -492,7 +491,7 @@ fn without_its_seed_a_study_can_be_read_and_not_joined() {
     .unwrap_err();
     assert!(matches!(error, DataError::NoSeed { .. }), "{error}");
     let plan = experiment::Plan::parse(PLAN).unwrap();
-    let again = Place::make(directory.path(), PLAN, &plan, 0.0).unwrap_err();
+    let again = StudyDirectory::make(directory.path(), PLAN, &plan, 0.0).unwrap_err();
     assert!(again.to_string().contains("seed"), "{again}");
 }
 
@@ -511,7 +510,7 @@ fn a_study_is_running_until_it_has_ended_on_each_machine() {
             .reach
     };
     let end = |path: &Path, ran_s| {
-        let mut place = Place::find(path).unwrap();
+        let mut place = StudyDirectory::find(path).unwrap();
         place.about.ran_s = ran_s;
         place.about.ended = Some("guard".to_owned());
         place.save().unwrap();
@@ -519,7 +518,7 @@ fn a_study_is_running_until_it_has_ended_on_each_machine() {
     };
     // No process runs it.
     assert_eq!(reach(), Reach::Interrupted);
-    let held = Place::find(paths[1]).unwrap().hold().unwrap();
+    let held = StudyDirectory::find(paths[1]).unwrap().hold().unwrap();
     assert_eq!(reach(), Reach::Running);
     assert_eq!(end(paths[0], 20.0), Reach::Running);
     drop(held);
@@ -567,7 +566,7 @@ fn clients_are_grouped_by_the_region_that_was_recorded_or_is_given() {
         let other = tempfile::tempdir().unwrap();
         let text = format!("address = \"{address}\"\n{PLAN}");
         let plan = experiment::Plan::parse(&text).unwrap();
-        Place::make(other.path(), &text, &plan, 0.0).unwrap();
+        StudyDirectory::make(other.path(), &text, &plan, 0.0).unwrap();
         let mut lookup = Lookup {
             regions: Some(regions()),
             systems: None,
@@ -648,7 +647,7 @@ fn a_washout_is_seen_since_the_switch_and_nowhere_else() {
     let directory = tempfile::tempdir().unwrap();
     let text = PLAN.replace("\"prefix\"", "\"slot\"\nslot = \"100s\"\nwashout = \"10s\"");
     let plan = experiment::Plan::parse(&text).unwrap();
-    Place::make(directory.path(), &text, &plan, 0.0).unwrap();
+    StudyDirectory::make(directory.path(), &text, &plan, 0.0).unwrap();
     let (mut rows, mut objects) = (Vec::new(), Vec::new());
     // One connection in the washout and two behind it, in each of ten slots whose arms take turns.
     for (number, of) in (0..30).zip(model()) {

@@ -1,4 +1,4 @@
-//! What must hold for any bytes given as a log: a fuzz target, which `fuzz/fuzz_targets` and the test below call.
+//! A property that holds for any bytes read as a log. `fuzz/fuzz_targets` and the test below call it.
 
 use super::{Format, lines};
 

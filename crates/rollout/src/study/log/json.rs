@@ -5,11 +5,11 @@ use std::str::FromStr;
 
 use serde_json::Value;
 
-use super::named::{FormatError, Named, WHAT, named};
+use super::named::{FormatError, Named, REQUIRED_VALUES, named};
 use super::times::Unit;
 use super::{Request, Said};
 
-/// Caddy's keys, in the order of [`WHAT`].
+/// Caddy's keys, in the order of [`REQUIRED_VALUES`].
 const CADDY: [&str; 5] = [
     "request.remote_ip",
     "request.remote_port",
@@ -21,7 +21,7 @@ const CADDY: [&str; 5] = [
 /// The client's address and port in Caddy's log before version 2.5.
 const EARLIER: &str = "request.remote_addr";
 
-/// The key of each value in [`WHAT`]. A nested key has dots.
+/// The key of each value in [`REQUIRED_VALUES`]. A nested key has dots.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Keys {
     keys: [String; 5],
@@ -42,7 +42,7 @@ impl FromStr for Keys {
         keys.set(text.split(','))?;
         match keys.keys.iter().position(String::is_empty) {
             Some(place) => {
-                let what = WHAT[place].0;
+                let what = REQUIRED_VALUES[place].0;
                 Err(FormatError::Lacking(what, format!("{what}=KEY")))
             }
             None => Ok(keys),
@@ -71,13 +71,13 @@ impl Keys {
         for one in all {
             let wrong = || FormatError::Key(one.to_owned());
             let (what, key) = one.split_once('=').ok_or_else(wrong)?;
-            let is_ours = |named: &Named| !WHAT[named.place].1.contains(&what.trim());
+            let is_ours = |named: &Named| !REQUIRED_VALUES[named.place].1.contains(&what.trim());
             let Named { place, unit } = named(what.trim()).filter(is_ours).ok_or_else(wrong)?;
             if key.trim().is_empty() {
                 return Err(wrong());
             }
             if !self.keys[place].is_empty() {
-                return Err(FormatError::Twice(WHAT[place].0));
+                return Err(FormatError::Twice(REQUIRED_VALUES[place].0));
             }
             key.trim().clone_into(&mut self.keys[place]);
             self.unit = self.unit.or(unit);
@@ -103,7 +103,7 @@ impl Keys {
                 _ => return Err(format!("lacks {}", key.escape_debug())),
             };
         }
-        // Caddy writes seconds as a fraction. A whole number is in milliseconds or nanoseconds, as its settings have it.
+        // Caddy writes seconds as a fraction. By its settings, a whole number is in milliseconds or nanoseconds.
         let took = texts[4].trim_start_matches('-');
         let is_whole = took.bytes().all(|byte| byte.is_ascii_digit()) && took != "0";
         if self.is_caddy && self.unit.is_none() && is_whole {

@@ -8,11 +8,11 @@ use text::{Lines, TextError};
 use super::{Format, Request};
 use fleet::unzipped;
 
-/// A longer line is damaged.
-const LONGEST: usize = 64 << 10;
+/// The maximum length of a line in bytes. A longer line is damaged.
+const MAX_LINE_BYTES: usize = 64 << 10;
 
-/// The most bytes of a log, decompressed: more than a billion lines. They take minutes.
-const LARGEST: u64 = 256 << 30;
+/// The maximum size of a log in bytes, decompressed: more than a billion lines, which take minutes.
+const MAX_LOG_BYTES: u64 = 256 << 30;
 
 /// Counts from reading a log.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
@@ -21,12 +21,11 @@ pub struct LogCounts {
     pub lines: u64,
     /// The number of damaged lines.
     pub damaged: u64,
-    /// The number of the first damaged line, and what is wrong with it.
+    /// The number of the first damaged line, and the damage.
     pub first_damaged: Option<(u64, String)>,
-    /// Whether its last line has no end, as if the server were still writing it. Such a line is not used: its numbers may lack
-    /// digits.
+    /// True if its last line has no end, as if the server were still writing it. It is not used: digits may be missing.
     pub is_unfinished: bool,
-    /// Why the log could not be read to its end.
+    /// The reason why the log could not be read to its end.
     pub broken_off: Option<String>,
 }
 
@@ -42,10 +41,10 @@ impl LogCounts {
 
 pub fn read(format: &Format, source: impl Read, mut each: impl FnMut(Request)) -> LogCounts {
     let mut counts = LogCounts::default();
-    let read = unzipped(source, LARGEST)
+    let read = unzipped(source, MAX_LOG_BYTES)
         .map_err(TextError::from)
         .and_then(|source| {
-            let mut lines = Lines::new(source, LONGEST).without_blank();
+            let mut lines = Lines::new(source, MAX_LINE_BYTES).without_blank();
             while let Some(line) = lines.next_line()? {
                 // An empty line does not count.
                 if line.is_ok_and(|line| line.trim().is_empty()) {
@@ -54,7 +53,7 @@ pub fn read(format: &Format, source: impl Read, mut each: impl FnMut(Request)) -
                 let request = line
                     .map_err(|fault| fault.to_string())
                     .and_then(|line| format.request(line.trim_end()));
-                // A whole object of JSON says that it is whole.
+                // A complete JSON object shows its own end.
                 let is_whole = request.is_ok() && matches!(format, Format::Json(_));
                 if lines.is_ended() || is_whole {
                     counts.note(request.map(&mut each));

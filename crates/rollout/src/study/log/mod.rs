@@ -24,14 +24,13 @@ pub struct Request {
     pub client: IpAddr,
     /// The client's port.
     pub port: u16,
-    /// When it was logged, at the end of the answer, in seconds since 1970.
+    /// The time when it was logged, at the end of the answer, in seconds since 1970.
     pub ended_unix_s: f64,
     /// The resolution of that time, in seconds: the answer ended at most so much later.
     pub resolution_s: f64,
     /// The size of the answer in bytes.
     pub bytes: u64,
-    /// How long it took, in seconds, until the server had given the last byte to the kernel. The acknowledgement comes
-    /// later.
+    /// The time, in seconds, until the server had given the last byte to the kernel. The acknowledgement comes later.
     pub took_s: f64,
 }
 

@@ -3,7 +3,7 @@
 use std::str::FromStr;
 
 use super::Said;
-use super::named::{FormatError, Named, WHAT, named};
+use super::named::{FormatError, Named, REQUIRED_VALUES, named};
 use super::times::Unit;
 
 /// A pattern: values, and the text between them.
@@ -11,7 +11,7 @@ use super::times::Unit;
 pub struct Pattern {
     /// The text before the first value.
     before: String,
-    /// Each value as an index in [`WHAT`], or nothing if the value is not needed, and the text after the value.
+    /// The index of each value in [`REQUIRED_VALUES`], or `None` if it is not needed, and the text after the value.
     parts: Vec<(Option<usize>, String)>,
     /// The unit of the time taken, if it is not in seconds.
     unit: Option<Unit>,
@@ -29,7 +29,10 @@ impl FromStr for Pattern {
         for piece in pieces {
             let (name, behind) = name(piece);
             if let Some(earlier) = earlier.filter(|_| parts.last().is_some_and(is_bare)) {
-                return Err(FormatError::Together(earlier.to_owned(), name.to_owned()));
+                return Err(FormatError::NotSeparated(
+                    earlier.to_owned(),
+                    name.to_owned(),
+                ));
             }
             earlier = Some(name);
             let value = named(name);
@@ -38,11 +41,11 @@ impl FromStr for Pattern {
             if let Some(place) = place
                 && parts.iter().any(|(other, _)| *other == Some(place))
             {
-                return Err(FormatError::Twice(WHAT[place].0));
+                return Err(FormatError::Twice(REQUIRED_VALUES[place].0));
             }
             parts.push((place, behind.to_owned()));
         }
-        for (place, (what, names)) in WHAT.iter().enumerate() {
+        for (place, (what, names)) in REQUIRED_VALUES.iter().enumerate() {
             if !parts.iter().any(|(other, _)| *other == Some(place)) {
                 return Err(FormatError::Lacking(
                     what,

@@ -30,7 +30,7 @@ fn read(format: &str, contents: &[u8]) -> (LogCounts, Vec<Request>) {
 
 pub(super) const NGINX: &str = "192.0.2.7 41342 1646861401.524 10900 0.929\n";
 
-/// As in Caddy's documentation, without the parts that do not matter here.
+/// An entry from Caddy's documentation, without the parts that do not matter here.
 pub(super) const CADDY: &str = r#"{"level":"info","ts":1646861401.524,"logger":"http.log.access","msg":"handled request","request":{"remote_ip":"192.0.2.7","remote_port":"41342","client_ip":"198.51.100.1","proto":"HTTP/2.0","method":"GET","host":"localhost","uri":"/","headers":{"User-Agent":["curl/7.82.0"]}},"bytes_read":0,"user_id":"","duration":0.929,"size":10900,"status":200,"resp_headers":{"Server":["Caddy"]}}"#;
 
 #[test]
@@ -82,14 +82,14 @@ fn a_log_that_is_rotated_while_it_is_read_has_whole_lines() {
         (count, counts.damaged, counts.is_unfinished),
         (10_000, 0, false)
     );
-    // It is truncated. What was read ends within a line.
+    // The file is truncated, so the read text ends within a line.
     let file = File::options().read(true).write(true).open(&moved).unwrap();
     let mut found = Vec::new();
     let counts = lines::read(&format, Truncated(file), |request| found.push(request));
     assert!((1..10_000).contains(&counts.lines), "{counts:?}");
     assert!(counts.is_unfinished && counts.damaged == 0, "{counts:?}");
     assert!(found.iter().all(|one| *one == request(41342)));
-    // A line whose last number still lacks digits is not used, and an object of JSON says that it is whole.
+    // A line whose last number may lack digits is not used. A JSON object shows its own end.
     let (counts, found) = read("nginx", &lines.as_bytes()[..2 * NGINX.len() - 3]);
     assert_eq!((found.len(), counts.is_unfinished), (1, true));
     let (counts, found) = read("caddy", CADDY.as_bytes());
@@ -130,7 +130,7 @@ fn caddys_other_forms_are_read_or_named() {
         let line = with("1646861401.524", &format!("{time:?}"));
         assert_eq!(read("caddy", line.as_bytes()).1.len(), 1, "{time}");
     }
-    // Nobody can tell milliseconds from nanoseconds.
+    // Milliseconds cannot be told from nanoseconds here.
     let line = with("0.929", "929") + "\n";
     let (counts, found) = read("caddy", line.as_bytes());
     let (_, why) = counts.first_damaged.unwrap();

@@ -2,12 +2,12 @@
 
 use text::date;
 
-/// A number that is larger is in the next smaller unit: so many seconds since 1970 are in the year 5138, and so many
+/// Larger numbers are in the next smaller unit: this many seconds since 1970 are in the year 5138, and this many
 /// milliseconds in the year 1973.
-const LATEST: f64 = 1e11;
+const MAX_NUMBER: f64 = 1e11;
 
-/// No request takes longer, in seconds.
-const LONGEST: f64 = 1e7;
+/// The maximum duration of a request, in seconds.
+const MAX_DURATION_S: f64 = 1e7;
 
 /// The unit of a duration that is a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,13 +45,13 @@ impl Unit {
 pub fn instant(text: &str) -> Option<(f64, f64)> {
     if let Ok(number) = text.parse::<f64>() {
         let units = [1.0, 1e3, 1e6, 1e9];
-        let unit = units.into_iter().find(|unit| number < LATEST * unit)?;
+        let unit = units.into_iter().find(|unit| number < MAX_NUMBER * unit)?;
         return (0.0..).contains(&number).then_some((number / unit, 0.0));
     }
     let date = date(text)?;
     let seconds = date.since_1970.as_secs_f64();
     let resolution = if date.has_fraction { 0.0 } else { 1.0 };
-    (seconds < LATEST).then_some((seconds, resolution))
+    (seconds < MAX_NUMBER).then_some((seconds, resolution))
 }
 
 /// A duration in seconds: a number in the unit, or else in seconds, or a text such as `1m2.5s`, as Go writes it.
@@ -60,7 +60,7 @@ pub fn span(text: &str, unit: Option<Unit>) -> Option<f64> {
         Ok(number) => number / unit.map_or(1.0, Unit::per_second),
         Err(_) => go(text)?,
     };
-    (0.0..LONGEST).contains(&seconds).then_some(seconds)
+    (0.0..MAX_DURATION_S).contains(&seconds).then_some(seconds)
 }
 
 /// Go's `time.Duration.String`.

@@ -11,24 +11,24 @@ use experiment::verdict::change;
 
 use super::tables;
 
-/// How many groups a chart shows.
-const GROUPS: usize = 25;
+/// The maximum number of groups in a chart.
+const MAX_GROUPS: usize = 25;
 
 /// The distance between the lines of a chart, and the space around them, in pixels.
-const LINE: f64 = 26.0;
-const AROUND: f64 = 110.0;
+const LINE_PX: f64 = 26.0;
+const MARGIN_PX: f64 = 110.0;
 
 /// A change of this size has the full colour.
-const FULL: f64 = 0.25;
+const FULL_COLOUR_CHANGE: f64 = 0.25;
 
-/// The end of the axes, in percent. A tip is there for what goes on.
-const FURTHEST: f64 = 200.0;
+/// The end of the axes, in percent. Intervals that go on end in a tip.
+const MAX_PERCENT: f64 = 200.0;
 
 /// An effect and its name.
 struct Line {
     name: String,
     effect: Effect,
-    /// Whether the effect is significantly better, or significantly worse; nothing if it is neither.
+    /// True if the effect is significantly better, or significantly worse; nothing if it is neither.
     sure: Option<bool>,
 }
 
@@ -48,11 +48,16 @@ pub fn effects(comparison: &Comparison) -> Option<Picture> {
 
 /// The effects in groups.
 pub fn groups(comparison: &Comparison) -> Option<Picture> {
-    let lines = comparison.rival.groups.iter().take(GROUPS).map(|row| Line {
-        name: row.group.clone(),
-        effect: row.effect,
-        sure: sure(&row.effect, Some(row.p_corrected), Some(true)),
-    });
+    let lines = comparison
+        .rival
+        .groups
+        .iter()
+        .take(MAX_GROUPS)
+        .map(|row| Line {
+            name: row.group.clone(),
+            effect: row.effect,
+            sure: sure(&row.effect, Some(row.p_corrected), Some(true)),
+        });
     let title = format!(
         "throughput over 3 MB of {}, by group",
         tables::title(comparison)
@@ -62,7 +67,7 @@ pub fn groups(comparison: &Comparison) -> Option<Picture> {
 
 impl Line {
     fn is_beyond(&self) -> bool {
-        self.effect.change * 100.0 > FURTHEST
+        self.effect.change * 100.0 > MAX_PERCENT
     }
 }
 
@@ -79,7 +84,7 @@ fn intervals(title: String, lines: Vec<Line>) -> Option<Picture> {
         [always.low, always.high]
     });
     let furthest = ends.map(percent).map(f64::abs).fold(5.0, f64::max);
-    let furthest = furthest.min(FURTHEST);
+    let furthest = furthest.min(MAX_PERCENT);
     let (low, high) = ((-furthest).max(-100.0), furthest);
     // The first line is at the top.
     let names = lines.iter().rev().map(|line| {
@@ -115,7 +120,7 @@ fn intervals(title: String, lines: Vec<Line>) -> Option<Picture> {
             .with(curve(thick, &[once.low, once.high]))
             .with(curve(middle, &[line.effect.change]));
     }
-    let height = LINE * lines.len() as f64 + AROUND;
+    let height = LINE_PX * lines.len() as f64 + MARGIN_PX;
     let picture = Picture::of(title, 1, height, [chart]).explained(
         "Thick: the 95 % interval for one look at the end. Thin: the one that holds at any time. Significant: after Holm's \
          correction for all lines. A tip: it goes on beyond the chart; the value of a change beyond 200 % is beside the name.",
@@ -135,7 +140,7 @@ pub fn heat(comparison: &Comparison) -> Option<Picture> {
                 x: around(x),
                 y: around(y),
                 amount: time * 100.0,
-                shade: -time / FULL,
+                shade: -time / FULL_COLOUR_CHANGE,
                 label: change(*time),
             });
         }

@@ -11,8 +11,8 @@ use tables::numbers::{bits_per_sec, known, span, utc};
 use super::super::data::Read;
 use super::share::percent;
 
-/// The most rows of the table over calendar time. JSON has all bins.
-const ROWS: usize = 12;
+/// The maximum number of rows of the table over calendar time. JSON has all bins.
+const MAX_ROWS: usize = 12;
 
 /// The measures that are shown since a switch. JSON has all.
 pub const SHOWN: [Measure; 2] = [Measure::Throughput, Measure::Rtt];
@@ -31,7 +31,7 @@ pub fn tables(read: &Read, findings: &Findings) -> Vec<Table> {
         let shown = SHOWN.iter();
         shown.map(|measure| since_switch(since, *measure, findings.is_over))
     });
-    let mut tables = vec![timeline(&read.timeline.bins(ROWS), &names)];
+    let mut tables = vec![timeline(&read.timeline.bins(MAX_ROWS), &names)];
     tables.extend(since);
     tables.retain(|table| !table.rows.is_empty());
     tables
@@ -91,7 +91,7 @@ fn since_switch(since: &Since, measure: Measure, is_over: bool) -> Table {
     let rows = bins.chain([(behind, &since.behind)]).map(row);
     let headings = [first].into_iter().chain(headings);
     let mut table = Table::new(headings.chain(others.iter().cloned()), rows);
-    // What is of other arms goes first, and then the values: the intervals show a carry-over.
+    // The share of other arms is dropped first, and then the values: the intervals show a carryover.
     let last = others.is_some().then_some(2 * names.len() + 1);
     let values = (0..names.len()).map(|arm| 2 * arm + 1);
     table.spare = last.into_iter().chain(values).collect();
@@ -150,7 +150,7 @@ fn of_since(since: &Since, is_over: bool) -> String {
     )
 }
 
-/// How many of these intervals do not contain 0 if the arm before has left nothing.
+/// The number of these intervals that do not contain 0 by chance, if the arm before has left nothing.
 fn by_chance(intervals: usize, is_over: bool) -> String {
     if !is_over {
         return "hardly any, because these intervals hold at any time".to_owned();

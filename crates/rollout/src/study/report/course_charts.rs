@@ -9,13 +9,13 @@ use tables::numbers::utc;
 use super::course::{SHOWN, time};
 
 /// The height of a chart in pixels.
-const HEIGHT: f64 = 270.0;
+const HEIGHT_PX: f64 = 270.0;
 
 /// The end of the axes of changes, in percent.
-const FURTHEST: f64 = 100.0;
+const MAX_PERCENT: f64 = 100.0;
 
 /// The distance between arms in a bin.
-const BESIDE: f64 = 0.12;
+const ARM_DISTANCE: f64 = 0.12;
 
 /// Throughput and RTT over calendar time.
 pub fn timeline(bins: &Bins, names: &[&str]) -> Option<Picture> {
@@ -57,10 +57,10 @@ pub fn timeline(bins: &Bins, names: &[&str]) -> Option<Picture> {
         "An object counts where it began, and a connection's RTT where the connection began, in bins of {}. They have no intervals.",
         time(bins.width_s as f64)
     );
-    Some(Picture::of("over calendar time", 1, HEIGHT, charts).explained(caption))
+    Some(Picture::of("over calendar time", 1, HEIGHT_PX, charts).explained(caption))
 }
 
-/// What a curve shows of an arm.
+/// The values of an arm that a curve shows.
 struct Kind {
     variant: &'static str,
     dash: Dash,
@@ -134,7 +134,7 @@ pub fn since_switch(since: &Since, is_over: bool) -> Option<Picture> {
         "A connection and its objects count where the connection began. Below: the change if the slot before had another arm and not \
          the same, with the 95 % interval of each bin alone; a tip: it goes on. {by_chance}"
     );
-    let picture = Picture::of("since the switch of slots", 2, HEIGHT, charts);
+    let picture = Picture::of("since the switch of slots", 2, HEIGHT_PX, charts);
     Some(picture.explained(caption))
 }
 
@@ -159,7 +159,7 @@ fn points(since: &Since, measure: Measure) -> Vec<Point<'_>> {
                     .filter(|value| value.measure == measure)
                     .map(|value| {
                         let controller = of.controller.as_str();
-                        let x = place as f64 + (arm as f64 - 0.5) * BESIDE;
+                        let x = place as f64 + (arm as f64 - 0.5) * ARM_DISTANCE;
                         Point {
                             x,
                             arm,
@@ -223,7 +223,7 @@ fn changes(since: &Since, measure: Measure, is_over: bool) -> Chart {
     }
     let ends = curves.iter().flat_map(|curve| &curve.points);
     let furthest = ends.map(|(_, y)| y.abs()).fold(5.0, f64::max);
-    let furthest = furthest.min(FURTHEST) * 1.05;
+    let furthest = furthest.min(MAX_PERCENT) * 1.05;
     let name = "change after another arm";
     let y = Axis::linear(name, Unit::PERCENT, -furthest, furthest);
     chart(since, y)

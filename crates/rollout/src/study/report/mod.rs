@@ -54,7 +54,7 @@ impl Part {
 
 /// The charts over time.
 fn course(read: &Read, findings: &Findings) -> Vec<String> {
-    let bins = read.timeline.bins(timeline::MOST);
+    let bins = read.timeline.bins(timeline::MAX_BINS);
     let since = course::since(read, findings);
     let pictures = [
         course_charts::timeline(&bins, &read.place.plan.names()),

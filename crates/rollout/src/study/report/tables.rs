@@ -3,7 +3,7 @@
 use experiment::comparison::{Comparison, GroupRow, Rival, Row};
 use experiment::findings::{ArmLevels, Observed};
 use experiment::heat::{HeatRow, SHARES};
-use experiment::plan::Kept;
+use experiment::plan::KeptAddress;
 use experiment::verdict::{Reach, change, probability, range};
 use experiment::{Findings, Group, Measure};
 use report::Table;
@@ -13,8 +13,8 @@ use super::super::data::Read;
 use super::super::join::Joined;
 use super::share::{percent, shown};
 
-/// How many groups are shown. JSON has all.
-const GROUPS: usize = 20;
+/// The maximum number of groups in a table. JSON has all.
+const MAX_GROUPS: usize = 20;
 
 /// Notes that readers of the tables need.
 pub fn notes(read: &Read, findings: &Findings) -> Vec<String> {
@@ -104,7 +104,7 @@ pub fn size(row: &HeatRow) -> &'static str {
     }
 }
 
-/// How many objects, and connections as a whole, the sizes and times describe.
+/// The numbers of objects and connections that the sizes and times describe.
 fn of_what(findings: &Findings) -> String {
     let Observed {
         objects,
@@ -147,7 +147,7 @@ fn of_strata(findings: &Findings) -> Option<String> {
     })
 }
 
-/// What would show differences between networks, if nothing does.
+/// Advice on how to show differences between networks, if nothing shows them.
 pub fn hints(read: &Read, findings: &Findings) -> Option<String> {
     let mut rivals = findings
         .comparisons
@@ -163,16 +163,16 @@ pub fn hints(read: &Read, findings: &Findings) -> Option<String> {
         return None;
     }
     Some(match read.place.plan.address {
-        Kept::Full | Kept::Prefix => "No group of clients has a name. `fullpipe study report` and `fullpipe steer learn` name ASs with --as FILE, and regions \
+        KeptAddress::Full | KeptAddress::Prefix => "No group of clients has a name. `fullpipe study report` and `fullpipe steer learn` name ASs with --as FILE, and regions \
                                       with --region FILE, from what is stored of clients' addresses."
             .to_owned(),
-        Kept::Hashed | Kept::None => "No group of clients has a name, and no address is stored. Only `fullpipe study` itself can name ASs with --as FILE, and \
+        KeptAddress::Hashed | KeptAddress::None => "No group of clients has a name, and no address is stored. Only `fullpipe study` itself can name ASs with --as FILE, and \
                                       regions with --region FILE."
             .to_owned(),
     })
 }
 
-/// How many connections are in regions.
+/// The number of connections in regions.
 fn of_regions(some: u64, findings: &Findings) -> String {
     let all: u64 = findings.arms.iter().map(|arm| arm.connections).sum();
     let others = match all.saturating_sub(some) {
@@ -185,7 +185,7 @@ fn of_regions(some: u64, findings: &Findings) -> String {
     )
 }
 
-/// What became of the requests in the logs.
+/// The numbers of requests in the logs by their outcome.
 fn of_logs(joined: &Joined) -> Vec<String> {
     let mut notes = vec![format!(
         "Of the logs, {} are of connections of the study ({} with the kernel's time); not joined: {} of no such connection, {} that may \
@@ -251,7 +251,7 @@ pub fn arms(findings: &Findings) -> Table {
     .coloured(report::places(&controllers))
 }
 
-/// How many connections of each arm retransmitted how much.
+/// The connections of each arm by their share of retransmissions.
 pub fn classes(findings: &Findings) -> Table {
     let row = |arm: &ArmLevels| {
         let shares = arm.resent_classes.iter();
@@ -309,8 +309,7 @@ pub fn effects(comparison: &Comparison) -> Table {
     table
 }
 
-/// The tables of groups, for large objects, for smaller ones, and for retransmissions. A table is left out if it has no
-/// groups.
+/// The tables of groups, for large objects, smaller ones, and retransmissions. Tables without groups are left out.
 pub fn of_groups(comparison: &Comparison, is_over: bool) -> Vec<Table> {
     let Rival {
         groups,
@@ -333,7 +332,7 @@ pub fn of_groups(comparison: &Comparison, is_over: bool) -> Vec<Table> {
 fn of_one(heading: &str, rows: &[GroupRow], is_over: bool) -> Table {
     let row = |row: &GroupRow| [vec![row.group.clone()], in_group(row, is_over)].concat();
     let first = [heading].into_iter();
-    Table::new(first.chain(IN_GROUP), rows.iter().take(GROUPS).map(row))
+    Table::new(first.chain(IN_GROUP), rows.iter().take(MAX_GROUPS).map(row))
 }
 
 /// The times of objects below 3 MB in groups.
@@ -343,7 +342,7 @@ fn small(rows: &[GroupRow], is_over: bool) -> Table {
         [name, in_group(row, is_over)].concat()
     };
     let first = ["smaller objects in", "what"].into_iter();
-    let mut table = Table::new(first.chain(IN_GROUP), rows.iter().take(GROUPS).map(row));
+    let mut table = Table::new(first.chain(IN_GROUP), rows.iter().take(MAX_GROUPS).map(row));
     table.text = vec![0, 1];
     table
 }

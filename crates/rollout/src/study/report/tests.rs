@@ -7,7 +7,7 @@ use experiment::verdict::Reach;
 use experiment::{Carryover, Gathered, Plan, Timeline};
 
 use super::*;
-use crate::study::Place;
+use crate::study::StudyDirectory;
 
 #[path = "../../../../report/tests/browser/mod.rs"]
 mod browser;
@@ -19,7 +19,7 @@ const PLAN: &str = "name = \"a<b>\"\ncgroup = \"a\"\nunit = \"prefix\"\nduration
 fn read(studies: usize) -> Read {
     let directory = tempfile::tempdir().unwrap();
     let plan = Plan::parse(PLAN).unwrap();
-    let place = Place::make(directory.path(), PLAN, &plan, 0.0).unwrap();
+    let place = StudyDirectory::make(directory.path(), PLAN, &plan, 0.0).unwrap();
     let mut gathered = Gathered::new(&["cubic", "bbr"], &[0.5, 0.5]);
     let mut timeline = Timeline::new(2);
     let model = Model::new(Units::Prefixes(400), 2.0);

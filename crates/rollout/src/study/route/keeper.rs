@@ -1,5 +1,4 @@
-//! The process that removes the study's rules and routes if the study's process has ended, or does not renew their
-//! lease.
+//! The process that removes the study's rules and routes if the study has ended, or does not renew their lease.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -32,7 +31,7 @@ impl Keeper {
         })
     }
 
-    /// Whether the process is running.
+    /// True if the process is running.
     pub fn is_there(&mut self) -> bool {
         matches!(self.process.try_wait(), Ok(None))
     }
@@ -49,7 +48,7 @@ impl Keeper {
 impl Drop for Keeper {
     fn drop(&mut self) {
         drop(self.input.take());
-        // If somebody has stopped the process, it would not end.
+        // A stopped process would not end.
         let _ = kill_process(Pid::from_child(&self.process), Signal::CONT);
         let _ = self.process.wait();
     }

@@ -1,5 +1,4 @@
-//! Assigns arms by routes, for machines without BPF: each client network gets a route with the congestion controller of
-//! its arm.
+//! Assigns arms by routes, for machines without BPF: each client network gets a route with its arm's controller.
 //!
 //! The routes are in a routing table of their own. Policy rules just before the table `main` lead the machine's own TCP
 //! connections with the plan's ports to this table. Its routes are copies of `main`'s routes to these networks, with a
@@ -25,25 +24,24 @@ use linux::command::Init;
 use linux::routing::Routing;
 use units::Duration;
 
-use super::assigner::{Assigner, Heard};
+use super::assigner::{Assigner, Events};
+use super::directory::StudyDirectory;
 use super::holder::Holder;
 use super::lock::{Claim, Held, Refused};
-use super::place::Place;
 use super::row::{Maker, Now, Row};
 use keeper::Keeper;
 use sockets::{Drawing, Sockets};
 use table::{Arms, Table};
 
-/// How often to try again while a process still removes what an earlier study has left, and the pause between two
-/// tries.
-const WAIT: u32 = 50;
-const WAITED: StdDuration = StdDuration::from_millis(100);
+/// The number of tries while a process still removes what an earlier study has left, and the pause between two tries.
+const MAX_TRIES: u32 = 50;
+const RETRY_PAUSE: StdDuration = StdDuration::from_millis(100);
 
-/// How long the rules and routes stay if the study's process does not synchronise them with the table `main`, because
-/// it is stopped, waits for a disk, or cannot read `main`.
+/// The time after which the kernel removes the rules and routes if the study's process does not synchronise them with
+/// the table `main`, because it is stopped, waits for a disk, or cannot read `main`.
 pub const LEASE: StdDuration = StdDuration::from_secs(60);
 
-/// Why arms cannot be assigned by routes.
+/// A reason why arms cannot be assigned by routes.
 #[derive(Debug, thiserror::Error)]
 pub enum RouteError {
     /// The plan's networks are not suitable.
@@ -68,7 +66,7 @@ pub enum RouteError {
     Keeper(io::Error),
 }
 
-/// What a process without permission lacks.
+/// The advice for a process without permission.
 fn takes_root(error: &io::Error) -> &'static str {
     match error.kind() {
         io::ErrorKind::PermissionDenied => "; this takes root",
@@ -83,7 +81,7 @@ pub(super) struct Routed {
     undo: Init,
     keeper: Option<Keeper>,
     held: Held,
-    /// What was wrong at the beginning, and has not been reported yet.
+    /// Problems of the beginning that have not been reported yet.
     begun: Vec<String>,
 }
 
@@ -96,8 +94,7 @@ pub(super) fn check(plan: &Plan) -> Result<(), RouteError> {
     Ok(routing.check()?)
 }
 
-/// Removes the rules and routes of a study that was killed together with its keeper process. Returns how many rules and
-/// routes it removed.
+/// Removes the rules and routes of a study that was killed together with its keeper. Returns their number.
 ///
 /// # Errors
 ///
@@ -114,11 +111,13 @@ fn hold() -> Result<Held, RouteError> {
         Ok(about) => about.ino(),
         Err(error) => return Err(RouteError::Lock { path, error }),
     };
-    let mut left = WAIT;
+    let mut left = MAX_TRIES;
     loop {
         match Claim::Alone.lay_routes(namespace) {
             Ok(held) => return Ok(held),
-            Err(Refused::Held(holder)) if holder.is_gone() && left > 0 => thread::sleep(WAITED),
+            Err(Refused::Held(holder)) if holder.is_gone() && left > 0 => {
+                thread::sleep(RETRY_PAUSE)
+            }
             Err(Refused::Held(holder)) => return Err(RouteError::InUse(holder)),
             Err(Refused::System(path, error)) => return Err(RouteError::Lock { path, error }),
         }
@@ -128,7 +127,7 @@ fn hold() -> Result<Held, RouteError> {
 
 impl Routed {
     /// Gives the plan's networks their routes.
-    pub fn begin(place: &Place, now: Duration, undo: &Init) -> Result<Routed, RouteError> {
+    pub fn begin(place: &StudyDirectory, now: Duration, undo: &Init) -> Result<Routed, RouteError> {
         let plan = &place.plan;
         let drawing = Drawing::of(place);
         let networks = drawing.members.networks(plan.unit)?.into_iter();
@@ -155,7 +154,7 @@ impl Routed {
 
 impl Assigner for Routed {
     /// Follows changes of the table `main`, and returns the connections that have ended.
-    fn tend(&mut self, maker: &Maker, now: Now) -> Heard {
+    fn tend(&mut self, maker: &Maker, now: Now) -> Events {
         let mut troubles = std::mem::take(&mut self.begun);
         if !self.keeper.as_mut().is_some_and(Keeper::is_there) {
             let again = keeper(&self.undo, &self.held);
@@ -171,10 +170,10 @@ impl Assigner for Routed {
             keeper.renew();
         }
         let ended = self.sockets.ended(maker, now, &mut troubles);
-        Heard {
+        Events {
             ended,
             troubles,
-            ..Heard::default()
+            ..Events::default()
         }
     }
 
@@ -188,7 +187,7 @@ impl Assigner for Routed {
         self.sockets.open(maker, now, troubles)
     }
 
-    /// How many connections got an arm.
+    /// The number of connections that got an arm.
     fn counts(&self) -> SteeringCounts {
         SteeringCounts {
             assigned: self.sockets.count,
@@ -197,17 +196,17 @@ impl Assigner for Routed {
     }
 
     /// Removes the rules and routes.
-    fn end(&mut self, maker: &Maker, now: Now) -> Heard {
+    fn end(&mut self, maker: &Maker, now: Now) -> Events {
         let mut troubles = Vec::new();
         let ended = self.sockets.ended(maker, now, &mut troubles);
         // If this fails, the keeper process tries it again.
         let removed = self.table.remove();
         troubles.extend(removed.err().map(|error| error.to_string()));
         self.keeper = None;
-        Heard {
+        Events {
             ended,
             troubles,
-            ..Heard::default()
+            ..Events::default()
         }
     }
 }

@@ -9,11 +9,10 @@ use linux::Error;
 use linux::diag::{Diag, EndedSocket, Ends, Filter, TcpState};
 use units::Duration;
 
-use crate::study::place::Place;
+use crate::study::directory::StudyDirectory;
 use crate::study::row::{Maker, Now, Row};
 
-/// Decides which connections take part, and draws their arms. This does in user space what the BPF program does in the
-/// kernel.
+/// Selects the connections that take part, and draws their arms, as the BPF program does in the kernel.
 pub(super) struct Drawing {
     pub members: Members,
     unit: Unit,
@@ -24,7 +23,7 @@ pub(super) struct Drawing {
 }
 
 impl Drawing {
-    pub fn of(place: &Place) -> Drawing {
+    pub fn of(place: &StudyDirectory) -> Drawing {
         let plan = &place.plan;
         Drawing {
             members: Members::of(plan),
@@ -43,8 +42,8 @@ impl Drawing {
         (draw, self.shares.arm(draw))
     }
 
-    /// Whether the socket was connected when it ended. The kernel counts the SYN of an outgoing connection as acknowledged
-    /// payload (`tcp_snd_una_update` in net/ipv4/tcp_input.c).
+    /// True if the socket was connected when it ended. The kernel counts the SYN of an outgoing connection as
+    /// acknowledged payload (`tcp_snd_una_update` in net/ipv4/tcp_input.c).
     fn was_connected(&self, socket: &EndedSocket) -> bool {
         let is_incoming = has(&self.listen, socket.local.port());
         socket.info.segs_in > 0 && (is_incoming || !socket.info.bytes_acked.is_zero())
@@ -80,12 +79,11 @@ fn has(ports: &[Ports], port: u16) -> bool {
     ports.iter().any(|ports| ports.has(port))
 }
 
-/// What is known of an open connection.
-struct Known {
-    /// The earliest time at which it may have been set up. Nothing if it was, or may have been, set up before the
-    /// routes were in place.
+/// The state of an open connection.
+struct OpenConnection {
+    /// The earliest time of its set-up. `None` if it was, or may have been, set up before the routes were in place.
     set_up: Option<Duration>,
-    /// The last look at which it was seen.
+    /// The last look that showed it.
     look: u64,
 }
 
@@ -94,21 +92,21 @@ pub(super) struct Sockets {
     drawing: Drawing,
     diag: Diag,
     ends: Ends,
-    known: HashMap<u64, Known>,
+    known: HashMap<u64, OpenConnection>,
     look: u64,
-    /// When the last look was.
+    /// The time of the last look.
     looked: Duration,
-    /// How many connections took part.
+    /// The number of connections that took part.
     pub count: u64,
 }
 
 impl Sockets {
-    /// To be called when the routes are in place. Connections that exist already take no part.
+    /// Starts to follow sockets. The routes must be in place. Connections that exist already take no part.
     pub fn begin(drawing: Drawing, now: Duration) -> Result<Sockets, Error> {
         let (mut diag, mut known) = (Diag::open_here()?, HashMap::new());
         diag.sockets(&Filter::default(), |socket| {
             if drawing.steered(socket.local, socket.remote, now).is_some() {
-                let before = Known {
+                let before = OpenConnection {
                     set_up: None,
                     look: 0,
                 };
@@ -142,8 +140,8 @@ impl Sockets {
                 return;
             };
             match self.known.remove(&socket.cookie) {
-                Some(Known { set_up: None, .. }) => return,
-                Some(Known {
+                Some(OpenConnection { set_up: None, .. }) => return,
+                Some(OpenConnection {
                     set_up: Some(set_up),
                     ..
                 }) => steered.set_up = set_up,
@@ -180,7 +178,7 @@ impl Sockets {
             };
             let known = self.known.entry(socket.cookie).or_insert_with(|| {
                 self.count += 1;
-                Known {
+                OpenConnection {
                     set_up: Some(last),
                     look,
                 }
@@ -204,8 +202,7 @@ impl Sockets {
                     .to_owned(),
             );
         }
-        // One look may miss a connection. A connection that two looks have missed has ended without a report, and is
-        // forgotten.
+        // One look may miss a connection. After two, it has ended without a report, and is forgotten.
         self.known.retain(|_, known| known.look + 1 >= look);
         self.looked = now.boot;
         found

@@ -10,11 +10,11 @@ use units::Duration;
 
 use super::wanted::{Wanted, wanted};
 
-/// How often the table is synchronised with `main`. A change of a route causes an earlier synchronisation, but not
-/// within [`PAUSE`] of the last one.
-const SYNC: Duration = Duration::from_secs(5);
-/// See [`SYNC`].
-const PAUSE: Duration = Duration::from_secs(1);
+/// The interval between synchronisations of the table with `main`. A change of a route causes an earlier
+/// synchronisation, but not within [`MIN_SYNC_INTERVAL`] of the last one.
+const SYNC_INTERVAL: Duration = Duration::from_secs(5);
+/// See [`SYNC_INTERVAL`].
+const MIN_SYNC_INTERVAL: Duration = Duration::from_secs(1);
 
 /// The arms of the networks.
 pub(super) struct Arms {
@@ -34,7 +34,7 @@ pub(super) struct Table {
     /// The entries that were put into it.
     put: BTreeMap<Prefix, Wanted<Way>>,
     synced: Option<Duration>,
-    /// Whether the rules have been added once.
+    /// True if the rules have been added once.
     has_rules: bool,
 }
 
@@ -89,9 +89,9 @@ impl Table {
     /// Synchronises the table if it is time. Returns whether it did.
     pub fn tend(&mut self, now: Duration, troubles: &mut Vec<String>) -> bool {
         let since = self.synced.map(|synced| now.saturating_sub(synced));
-        let is_early = since.is_some_and(|since| since < PAUSE);
+        let is_early = since.is_some_and(|since| since < MIN_SYNC_INTERVAL);
         // A change during the pause is handled after the pause.
-        if is_early || !(self.changes.any() || since.is_none_or(|since| since >= SYNC)) {
+        if is_early || !(self.changes.any() || since.is_none_or(|since| since >= SYNC_INTERVAL)) {
             return false;
         }
         let done = self.sync(now, troubles);

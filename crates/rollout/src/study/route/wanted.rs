@@ -16,8 +16,7 @@ pub enum Wanted<W> {
 /// All wanted entries. `networks` are the networks that take part, with their arms. `main` has the way of each of its
 /// routes; nothing for a route that is not a unicast route.
 ///
-/// A network has the way of `main`'s longest prefix that covers the network. `main`'s more specific routes within the
-/// network are wanted, too.
+/// A network has the way of `main`'s longest covering prefix, and of `main`'s more specific routes within it.
 pub fn wanted<W: Clone>(
     networks: &[(Prefix, usize)],
     members: &Members,

@@ -1,4 +1,4 @@
-//! A listener's connections that are not over.
+//! The open connections of a listener.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -12,12 +12,12 @@ use crate::driver::{Driver, Line};
 
 /// The connections that are not over.
 #[derive(Debug, Default)]
-pub(super) struct Hall {
+pub(super) struct OpenConnections {
     count: AtomicUsize,
     left: Notify,
 }
 
-impl Hall {
+impl OpenConnections {
     /// Waits until all its connections are over.
     pub(super) async fn empty(&self) {
         let ask = || (self.count.load(Ordering::Acquire) == 0).then_some(());
@@ -25,44 +25,47 @@ impl Hall {
     }
 }
 
-/// A connection's place among those that are not over.
-pub(super) struct Place {
-    coming: Option<Coming>,
-    hall: Arc<Hall>,
+/// Counts a connection as open until this is dropped.
+pub(super) struct Registration {
+    waiter: Option<Waiter>,
+    connections: Arc<OpenConnections>,
 }
 
-/// Whoever waits for a connection that is being let in.
-pub(super) struct Coming {
+/// The task that waits for an accepted connection.
+pub(super) struct Waiter {
     pub(super) waiting: Arc<Waiting>,
     pub(super) remote: SocketAddr,
     pub(super) driver: Arc<Driver>,
     pub(super) told: oneshot::Sender<Connection>,
 }
 
-impl Place {
-    /// Takes a place, for a connection that somebody may wait for.
-    pub(super) fn new(hall: Arc<Hall>, coming: Option<Coming>) -> Place {
-        hall.count.fetch_add(1, Ordering::AcqRel);
-        Place { coming, hall }
+impl Registration {
+    /// Registers a connection, for which a task may wait.
+    pub(super) fn new(connections: Arc<OpenConnections>, waiter: Option<Waiter>) -> Registration {
+        connections.count.fetch_add(1, Ordering::AcqRel);
+        Registration {
+            waiter,
+            connections,
+        }
     }
 
-    /// The connection is there. If nobody waits for it any more, it is closed.
+    /// Gives the established connection to the task that waits for it, or closes it if there is none.
     pub(super) fn come(&mut self, line: Line) {
-        if let Some(coming) = self.coming.take() {
-            let Coming {
+        if let Some(waiter) = self.waiter.take() {
+            let Waiter {
                 waiting,
                 remote,
                 driver,
                 told,
-            } = coming;
+            } = waiter;
             let _ = told.send(Connection::new(line, waiting, remote, driver));
         }
     }
 }
 
-impl Drop for Place {
+impl Drop for Registration {
     fn drop(&mut self) {
-        self.hall.count.fetch_sub(1, Ordering::AcqRel);
-        self.hall.left.notify_waiters();
+        self.connections.count.fetch_sub(1, Ordering::AcqRel);
+        self.connections.left.notify_waiters();
     }
 }

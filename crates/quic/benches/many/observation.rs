@@ -1,4 +1,4 @@
-//! What was observed of the connections, and the summary.
+//! Measurements of the connections, and their summary.
 
 use std::fmt;
 use std::sync::{Arc, Mutex};
@@ -15,7 +15,8 @@ pub struct Span {
 }
 
 impl Span {
-    /// Waits for the end of the measurement. Returns the processor time of this process, and how late datagrams left.
+    /// Waits for the end of the measurement. Returns the processor time of this process, and the lateness of the
+    /// datagrams.
     pub async fn watch(self, flows: &Flows) -> (Duration, Late) {
         tokio::time::sleep_until(self.begin.into()).await;
         let before = (processor_time(), Late::of(flows));
@@ -35,7 +36,7 @@ fn processor_time() -> Duration {
     Duration::from_millis(10 * hundredths)
 }
 
-/// What a connection has sent in a time.
+/// The bytes that a connection has sent in a span.
 #[derive(Default)]
 struct Sent {
     bytes: u64,
@@ -51,14 +52,14 @@ impl Sent {
 }
 
 /// A connection at the first and at the last ACK of a span.
-pub struct Seen {
+pub struct Observation {
     span: Span,
     samples: Mutex<Option<(Sample, Sample)>>,
 }
 
-impl Seen {
-    pub fn new(span: Span) -> Seen {
-        Seen {
+impl Observation {
+    pub fn new(span: Span) -> Observation {
+        Observation {
             span,
             samples: Mutex::new(None),
         }
@@ -76,7 +77,7 @@ impl Seen {
     }
 }
 
-impl Observer for Seen {
+impl Observer for Observation {
     fn on_sample(&self, sample: &Sample) {
         let now = Instant::now();
         if now >= self.span.begin && now < self.span.end {
@@ -86,10 +87,10 @@ impl Observer for Seen {
     }
 }
 
-/// Flows that report how late their datagrams leave; empty if that is not known.
+/// Flows that report the lateness of their datagrams; empty if it is not known.
 pub type Flows = Mutex<Vec<Punctuality>>;
 
-/// How late datagrams left.
+/// The lateness of datagrams.
 #[derive(Default)]
 pub struct Late {
     datagrams: u64,
@@ -134,7 +135,7 @@ impl Summary {
     pub const HEAD: &str = "               within 2 %     least   median     most   late > 1 ms    mean  processor  a packet  of size";
 
     pub fn new(
-        seen: &[Arc<Seen>],
+        seen: &[Arc<Observation>],
         rate: f64,
         (processor_time, late): (Duration, Late),
         span: Span,

@@ -1,4 +1,4 @@
-//! Whether the connections of a running study have the controllers of their arms.
+//! Notes for each connection of a running study whether it has its arm's controller.
 
 use std::collections::HashMap;
 
@@ -6,15 +6,14 @@ use experiment::force::InForce;
 
 use super::row::Row;
 
-/// Of each open connection whose controller is known: whether it was its arm's at the last look. A program may choose
-/// another one at any time.
+/// For each open connection with a known controller: true if it was its arm's at the last look. It may change.
 #[derive(Debug, Default)]
-pub(super) struct Noted(HashMap<u64, bool>);
+pub(super) struct ArmChecks(HashMap<u64, bool>);
 
-impl Noted {
-    /// Takes in all connections that are open.
+impl ArmChecks {
+    /// Updates the counts with all open connections.
     pub fn open<'r>(&mut self, rows: impl Iterator<Item = &'r Row>, arms: &mut [InForce]) {
-        // Those that are gone are forgotten.
+        // Connections that are gone are forgotten.
         let before = std::mem::take(&mut self.0);
         for row in rows {
             let before = before.get(&row.connection).copied();
@@ -23,14 +22,14 @@ impl Noted {
         }
     }
 
-    /// Takes in a connection that has ended.
+    /// Updates the counts with a connection that has ended.
     pub fn ended(&mut self, row: &Row, arms: &mut [InForce]) {
         let before = self.0.remove(&row.connection);
         note(row, before, arms);
     }
 }
 
-/// Counts a connection that was not noted before, or is not as it was noted. Returns what is known of it.
+/// Counts a connection that is new or has changed. Returns whether it has its arm's controller, if known.
 fn note(row: &Row, before: Option<bool>, arms: &mut [InForce]) -> Option<bool> {
     let now = row.is_in_force();
     if let (Some(force), Some(now)) = (arms.get_mut(row.arm), now) {
@@ -50,7 +49,7 @@ mod tests {
 
     #[test]
     fn a_connection_counts_once_and_what_changes_later_is_seen() {
-        let (mut noted, mut arms) = (Noted::default(), [InForce::default()]);
+        let (mut noted, mut arms) = (ArmChecks::default(), [InForce::default()]);
         let rows = |controller| [1, 2, 3].map(|connection| row(connection, controller));
         for (controller, others) in [
             (Some("bbr"), 0),

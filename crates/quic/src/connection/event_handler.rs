@@ -1,4 +1,4 @@
-//! Events of a connection, as its tasks hear of them.
+//! Events of a connection, passed on to its tasks.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -7,30 +7,30 @@ use std::time::Instant;
 
 use noq_proto::{Connection, ConnectionError, Event, StreamEvent, StreamId};
 
-use super::hall::Place;
+use super::open_connections::Registration;
 use super::waiting::Waiting;
 use crate::driver::{Application, Line};
 
-/// Hears on the driver's thread what happens to a connection. It goes on with what tasks have begun there: a task whose piece
-/// of data is larger than a datagram is not woken for each datagram.
-pub(super) struct Ear {
+/// Handles a connection's events on the driver's thread. It continues what tasks have begun there, so a task whose
+/// piece of data is larger than a datagram is not woken for each datagram.
+pub(super) struct EventHandler {
     waiting: Arc<Waiting>,
-    /// Its place at its listener, while it is not over.
-    place: Option<Place>,
+    /// Its registration with its listener, until it is over.
+    registration: Option<Registration>,
 }
 
-impl Ear {
-    pub(super) fn new(waiting: Arc<Waiting>) -> Ear {
-        Ear {
+impl EventHandler {
+    pub(super) fn new(waiting: Arc<Waiting>) -> EventHandler {
+        EventHandler {
             waiting,
-            place: None,
+            registration: None,
         }
     }
 
-    pub(super) fn at(waiting: Arc<Waiting>, place: Place) -> Ear {
-        Ear {
+    pub(super) fn at(waiting: Arc<Waiting>, registration: Registration) -> EventHandler {
+        EventHandler {
             waiting,
-            place: Some(place),
+            registration: Some(registration),
         }
     }
 
@@ -72,10 +72,10 @@ fn wake(wakers: &mut HashMap<StreamId, Waker>, stream: StreamId) {
     }
 }
 
-impl Application for Ear {
+impl Application for EventHandler {
     fn begin(&mut self, line: Line) {
-        if let Some(place) = &mut self.place {
-            place.come(line);
+        if let Some(registration) = &mut self.registration {
+            registration.come(line);
         }
     }
 
@@ -89,14 +89,14 @@ impl Application for Ear {
     }
 
     fn on_draining(&mut self) {
-        self.place = None;
+        self.registration = None;
         self.waiting.tell(|state| state.is_draining = true);
     }
 }
 
-impl Drop for Ear {
+impl Drop for EventHandler {
     fn drop(&mut self) {
-        // Said already, unless the driver has ended.
+        // The error is known already, unless the driver has ended.
         self.waiting.end(ConnectionError::LocallyClosed);
         self.waiting.tell(|state| state.is_draining = true);
     }

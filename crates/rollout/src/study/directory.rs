@@ -20,15 +20,15 @@ pub(super) const START: &str = "study-";
 /// The beginning of the names of object files.
 pub(super) const OBJECTS: &str = "objects-";
 
-/// The file with what is known of the study.
+/// The file with the state of the study.
 const FILE: &str = "study.json";
 
 /// The file that the process that runs the study has locked.
 const LOCK: &str = "lock";
 
-/// Why a directory cannot be used for a study, or has none.
+/// A reason why a directory cannot be used for a study, or has none.
 #[derive(Debug, thiserror::Error)]
-pub enum PlaceError {
+pub enum StudyDirectoryError {
     /// A file cannot be read or written.
     #[error("{}: {error}", path.display())]
     System {
@@ -50,26 +50,26 @@ pub enum PlaceError {
     Broken {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The problem.
         why: String,
     },
-    /// Somebody else could put another directory in the place of this one.
+    /// Another user could replace this directory.
     #[error("{}: {error}", path.display())]
     Way {
         /// The directory.
         path: PathBuf,
-        /// Who could do that, and where.
+        /// The system's error.
         error: io::Error,
     },
     /// There is something else in the directory's place.
     #[error("{} is not a directory; give another name", .0.display())]
     Taken(PathBuf),
-    /// Another user could change what is recorded.
+    /// Another user could change the recorded data.
     #[error("{}: {why}, who could change or remove what the study records; give a directory that does not exist yet", path.display())]
     Others {
         /// The directory.
         path: PathBuf,
-        /// Who else may write there.
+        /// The users who may write there.
         why: String,
     },
     /// Another process runs the study.
@@ -97,31 +97,31 @@ pub enum PlaceError {
     },
 }
 
-/// What is known of a study apart from its data.
+/// The state of a study apart from its data.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct About {
     /// The version of the program that made it.
     pub version: String,
-    /// The seed of its draws and of its hashes of addresses. A client who knew the seed could choose its arm. Empty if
-    /// somebody has removed it, so that nobody can find out whose hash is whose.
+    /// The seed of its draws and of its hashes of addresses. A client who knew the seed could choose its arm. It is
+    /// empty once a user has removed it, so that hashes can no longer be linked to addresses.
     #[serde(default)]
     pub seed: String,
-    /// When it began, in seconds since 1970.
+    /// The time when it began, in seconds since 1970.
     pub began_unix_s: f64,
-    /// How many sittings it had. A connection is identified by its sitting and its socket cookie, because the kernel
-    /// may use the same cookies again after a reboot.
+    /// The number of sittings. A connection is identified by its sitting and its socket cookie, because the kernel may
+    /// use the same cookies again after a reboot.
     pub sittings: u64,
-    /// How long it ran, in all sittings, in seconds.
+    /// The duration of all sittings together, in seconds.
     pub ran_s: f64,
-    /// Why it has ended; nothing if it has not.
+    /// The reason for its end. `None` if it has not ended.
     pub ended: Option<String>,
-    /// When it was last known to run, in seconds since 1970.
+    /// The last time it was known to run, in seconds since 1970.
     #[serde(default)]
     pub last_unix_s: Option<f64>,
-    /// Of each arm: how many connections had its controller.
+    /// The number of connections of each arm that had its controller.
     #[serde(default)]
     pub in_force: Vec<InForce>,
-    /// Which data are missing.
+    /// The missing data.
     #[serde(default)]
     pub missing: Missing,
 }
@@ -130,7 +130,7 @@ pub struct About {
 const LATEST_S: f64 = 253_402_300_799.0;
 
 impl About {
-    /// Which value nobody has written who ran the study, if there is one.
+    /// Checks the values. The error names one that a study does not write, if there is one.
     fn check(&self) -> Result<(), String> {
         let times = [
             ("began_unix_s", Some(self.began_unix_s)),
@@ -174,7 +174,7 @@ pub struct Missing {
 }
 
 impl Missing {
-    /// Adds what is missing on another machine or in another sitting.
+    /// Adds the missing rows of another machine or another sitting.
     pub fn and(self, other: Missing) -> Missing {
         Missing {
             dropped_connections: self
@@ -189,7 +189,7 @@ impl Missing {
         }
     }
 
-    /// A sentence about what is missing; nothing if no rows are missing.
+    /// A sentence about the missing rows. `None` if there are none.
     pub fn words(self) -> Option<String> {
         if self == Missing::default() {
             return None;
@@ -228,9 +228,9 @@ impl Missing {
 
 /// A study's directory.
 #[derive(Debug, Clone)]
-pub struct Place {
+pub struct StudyDirectory {
     directory: PathBuf,
-    /// What is known of the study.
+    /// The state of the study.
     pub about: About,
     /// The study's plan.
     pub plan: Plan,
@@ -238,13 +238,13 @@ pub struct Place {
     pub(super) text: String,
 }
 
-impl Place {
-    /// Whether the study has run for its planned duration, and so did not end because of its data.
+impl StudyDirectory {
+    /// True if the study has run for its planned duration, and so did not end because of its data.
     pub fn is_over(&self) -> bool {
         self.about.ran_s >= self.plan.duration.as_secs_f64()
     }
 
-    /// Whether a process runs the study in this directory now.
+    /// True if a process runs the study in this directory now.
     pub fn is_running(&self) -> bool {
         match File::open(self.directory.join(LOCK)) {
             Ok(file) => matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)),
@@ -253,10 +253,9 @@ impl Place {
         }
     }
 
-    /// Whether two directories are of the same study on the same machine. Machines with the same seed do not begin at the
-    /// same instant.
-    pub(super) fn is_copy(&self, other: &Place) -> bool {
-        let about = |place: &Place| (place.about.began_unix_s, place.about.seed.clone());
+    /// True if two directories are of the same study on the same machine: machines do not begin at the same instant.
+    pub(super) fn is_copy(&self, other: &StudyDirectory) -> bool {
+        let about = |place: &StudyDirectory| (place.about.began_unix_s, place.about.seed.clone());
         self.text == other.text && about(self) == about(other)
     }
 
@@ -270,8 +269,8 @@ impl Place {
         text: &str,
         plan: &Plan,
         unix_s: f64,
-    ) -> Result<Place, PlaceError> {
-        if let Some(earlier) = Place::earlier(directory, text, plan)? {
+    ) -> Result<StudyDirectory, StudyDirectoryError> {
+        if let Some(earlier) = StudyDirectory::earlier(directory, text, plan)? {
             return Ok(earlier);
         }
         let directory = own_directory(directory)?;
@@ -290,7 +289,7 @@ impl Place {
             in_force: vec![InForce::default(); plan.arms.len()],
             missing: Missing::default(),
         };
-        let place = Place {
+        let place = StudyDirectory {
             directory: directory.clone(),
             about,
             plan: plan.clone(),
@@ -298,7 +297,7 @@ impl Place {
         };
         // Another process may have just begun a study here.
         let _held = place.hold()?;
-        if let Some(earlier) = Place::earlier(&directory, text, plan)? {
+        if let Some(earlier) = StudyDirectory::earlier(&directory, text, plan)? {
             return Ok(earlier);
         }
         // The seed of a refused plan is not that of the corrected one.
@@ -309,13 +308,16 @@ impl Place {
         Ok(place)
     }
 
-    /// The place of an earlier sitting of this plan; nothing if the directory has no data yet, or does not exist. Changes
-    /// nothing.
+    /// The earlier sitting of this plan. `None` if the directory has no data yet, or does not exist. Changes nothing.
     ///
     /// # Errors
     ///
     /// The directory cannot be used, or has the data of another plan.
-    pub fn earlier(directory: &Path, text: &str, plan: &Plan) -> Result<Option<Place>, PlaceError> {
+    pub fn earlier(
+        directory: &Path,
+        text: &str,
+        plan: &Plan,
+    ) -> Result<Option<StudyDirectory>, StudyDirectoryError> {
         let path = way(directory)?;
         if !path.exists() {
             return Ok(None);
@@ -324,21 +326,21 @@ impl Place {
         if !path.join(FILE).exists() {
             return Ok(None);
         }
-        let earlier = Place::find(&path)?;
+        let earlier = StudyDirectory::find(&path)?;
         if earlier.text != text {
             // A start that was refused has left no data.
             return if earlier.has_data() {
-                Err(PlaceError::Other { path })
+                Err(StudyDirectoryError::Other { path })
             } else {
                 Ok(None)
             };
         }
         if earlier.about.seed.is_empty() {
-            return Err(PlaceError::NoSeed { path });
+            return Err(StudyDirectoryError::NoSeed { path });
         }
         // This plan has the networks of its file.
         let plan = plan.clone();
-        Ok(Some(Place { plan, ..earlier }))
+        Ok(Some(StudyDirectory { plan, ..earlier }))
     }
 
     /// The study in a directory.
@@ -346,15 +348,15 @@ impl Place {
     /// # Errors
     ///
     /// The directory has no study, or the study cannot be read.
-    pub fn find(directory: &Path) -> Result<Place, PlaceError> {
-        let broken = |name: &str, why: String| PlaceError::Broken {
+    pub fn find(directory: &Path) -> Result<StudyDirectory, StudyDirectoryError> {
+        let broken = |name: &str, why: String| StudyDirectoryError::Broken {
             path: directory.join(name),
             why,
         };
         let text = |name: &str| {
             let read = regular::open(&directory.join(name)).and_then(io::read_to_string);
             read.map_err(|error| match error.kind() {
-                io::ErrorKind::NotFound => PlaceError::None {
+                io::ErrorKind::NotFound => StudyDirectoryError::None {
                     path: directory.to_owned(),
                     why: format!("{name}: {error}"),
                 },
@@ -367,7 +369,7 @@ impl Place {
         about.check().map_err(|why| damaged(FILE, &why))?;
         let text = text("plan.toml")?;
         let plan = Plan::parse(&text).map_err(|error| damaged("plan.toml", &error))?;
-        Ok(Place {
+        Ok(StudyDirectory {
             directory: directory.to_owned(),
             about,
             plan,
@@ -375,7 +377,7 @@ impl Place {
         })
     }
 
-    /// Whether the study has ever run.
+    /// True if the study has ever run.
     fn has_data(&self) -> bool {
         let mut kinds = [START, OBJECTS].into_iter();
         self.about.ran_s > 0.0 || kinds.any(|kind| !files(&self.directory, kind).is_empty())
@@ -391,16 +393,15 @@ impl Place {
     /// # Errors
     ///
     /// Another process holds the lock.
-    pub(super) fn hold(&self) -> Result<Held, PlaceError> {
-        // Every process that can open a file can lock it, and others may be able to open the directory. So a file in it
-        // is locked.
+    pub(super) fn hold(&self) -> Result<Held, StudyDirectoryError> {
+        // Any process that can open a file can lock it, and others may open the directory. So a file in it is locked.
         let held = Claim::Alone.lay_at(self.directory.join(LOCK));
         held.map_err(|refused| match refused {
-            Refused::Held(holder) => PlaceError::InUse {
+            Refused::Held(holder) => StudyDirectoryError::InUse {
                 path: self.directory.clone(),
                 holder,
             },
-            Refused::System(path, error) => PlaceError::System { path, error },
+            Refused::System(path, error) => StudyDirectoryError::System { path, error },
         })
     }
 
@@ -409,57 +410,57 @@ impl Place {
         experiment::Key::of_seed(&self.about.seed)
     }
 
-    /// Writes what is known of the study.
+    /// Writes the state of the study.
     ///
     /// # Errors
     ///
     /// The file cannot be written.
-    pub fn save(&self) -> Result<(), PlaceError> {
+    pub fn save(&self) -> Result<(), StudyDirectoryError> {
         let text = serde_json::to_vec_pretty(&self.about).unwrap_or_default();
         write(&self.directory.join(FILE), &text)
     }
 }
 
-/// Makes a directory, if it does not exist, and checks that nobody else may write to it or put another one in its place.
-/// Returns its path without symbolic links.
+/// Makes a directory, if it does not exist, and checks that no other user may write to it or replace it. Returns its
+/// path without symbolic links.
 ///
 /// # Errors
 ///
 /// It cannot be made, or another user may write to it or to a directory above it.
-pub fn own_directory(directory: &Path) -> Result<PathBuf, PlaceError> {
+pub fn own_directory(directory: &Path) -> Result<PathBuf, StudyDirectoryError> {
     let real = way(directory)?;
-    // Nobody else may read what is recorded of clients. An existing directory keeps its mode.
+    // The records of clients are private. An existing directory keeps its mode.
     files::make_directory(&real, 0o700).map_err(|error| match error.kind() {
         io::ErrorKind::AlreadyExists | io::ErrorKind::NotADirectory => {
-            PlaceError::Taken(directory.to_owned())
+            StudyDirectoryError::Taken(directory.to_owned())
         }
         _ => system(directory, error),
     })?;
-    // Somebody else may have made one of the directories meanwhile.
+    // Another process may have made one of the directories meanwhile.
     if way(&real)? != real {
-        return Err(PlaceError::Taken(real));
+        return Err(StudyDirectoryError::Taken(real));
     }
     is_own(&real)?;
     Ok(real)
 }
 
-/// The path of a directory without symbolic links, if nobody else can put another one in its place.
-fn way(directory: &Path) -> Result<PathBuf, PlaceError> {
+/// The path of a directory without symbolic links, if no other user can replace it.
+fn way(directory: &Path) -> Result<PathBuf, StudyDirectoryError> {
     let path = directory.to_owned();
     others::own_way(directory).map_err(|error| match error.kind() {
-        io::ErrorKind::NotADirectory => PlaceError::Taken(path),
-        _ => PlaceError::Way { path, error },
+        io::ErrorKind::NotADirectory => StudyDirectoryError::Taken(path),
+        _ => StudyDirectoryError::Way { path, error },
     })
 }
 
-/// Checks that nobody else may write to the directory, whose path has no symbolic links.
-fn is_own(directory: &Path) -> Result<(), PlaceError> {
+/// Checks that no other user may write to the directory, whose path has no symbolic links.
+fn is_own(directory: &Path) -> Result<(), StudyDirectoryError> {
     let about = fs::symlink_metadata(directory).map_err(|error| system(directory, error))?;
     if !about.is_dir() {
-        return Err(PlaceError::Taken(directory.to_owned()));
+        return Err(StudyDirectoryError::Taken(directory.to_owned()));
     }
     match others::may_write(&about) {
-        Some(why) => Err(PlaceError::Others {
+        Some(why) => Err(StudyDirectoryError::Others {
             path: directory.to_owned(),
             why,
         }),
@@ -467,15 +468,15 @@ fn is_own(directory: &Path) -> Result<(), PlaceError> {
     }
 }
 
-fn system(path: &Path, error: io::Error) -> PlaceError {
-    PlaceError::System {
+fn system(path: &Path, error: io::Error) -> StudyDirectoryError {
+    StudyDirectoryError::System {
         path: path.to_owned(),
         error,
     }
 }
 
 /// Writes a file as a whole. Only its owner can read it.
-fn write(path: &Path, contents: &[u8]) -> Result<(), PlaceError> {
+fn write(path: &Path, contents: &[u8]) -> Result<(), StudyDirectoryError> {
     let written = files::write(path, contents, Readers::Owner);
     written.map_err(|error| system(path, error.source))
 }
@@ -506,7 +507,8 @@ mod tests {
     fn a_place_is_found_again_and_is_of_one_plan() {
         let directory = tempfile::tempdir().unwrap();
         let plan = Plan::parse(PLAN).unwrap();
-        let make = |text: &str| Place::make(&directory.path().join("a/b"), text, &plan, 7.0);
+        let make =
+            |text: &str| StudyDirectory::make(&directory.path().join("a/b"), text, &plan, 7.0);
         let place = make(PLAN).unwrap();
         assert_eq!(place.about.seed.len(), 32);
         let mode = fs::metadata(place.directory())
@@ -515,7 +517,10 @@ mod tests {
             .mode();
         assert_eq!(mode & 0o777, 0o700);
         assert_eq!(make(PLAN).unwrap().about, place.about);
-        assert_eq!(Place::find(place.directory()).unwrap().about, place.about);
+        assert_eq!(
+            StudyDirectory::find(place.directory()).unwrap().about,
+            place.about
+        );
         // Others can lock a file that they can open. A lock on the directory does not matter here.
         let open = fs::File::open(place.directory()).unwrap();
         open.try_lock().unwrap();
@@ -533,20 +538,23 @@ mod tests {
         // As long as there are no data, the plan may be corrected, unless a process is about to run it.
         let other = PLAN.replace("1h", "2h");
         let held = place.hold().unwrap();
-        assert!(matches!(make(&other), Err(PlaceError::InUse { .. })));
+        assert!(matches!(
+            make(&other),
+            Err(StudyDirectoryError::InUse { .. })
+        ));
         drop(held);
         assert_eq!(make(&other).unwrap().text, other);
-        assert_eq!(Place::find(place.directory()).unwrap().text, other);
+        assert_eq!(StudyDirectory::find(place.directory()).unwrap().text, other);
         let data = place
             .directory()
             .join(format!("{START}1700000000000.parquet"));
         fs::write(&data, "").unwrap();
-        assert!(matches!(make(PLAN), Err(PlaceError::Other { .. })));
+        assert!(matches!(make(PLAN), Err(StudyDirectoryError::Other { .. })));
         fs::remove_file(data).unwrap();
         let mut ran = make(&other).unwrap();
         ran.about.ran_s = 1.0;
         ran.save().unwrap();
-        assert!(matches!(make(PLAN), Err(PlaceError::Other { .. })));
+        assert!(matches!(make(PLAN), Err(StudyDirectoryError::Other { .. })));
     }
 
     #[test]
@@ -555,7 +563,7 @@ mod tests {
         let older = directory.path().join("plan.toml");
         fs::write(&older, "").unwrap();
         fs::set_permissions(&older, fs::Permissions::from_mode(0o644)).unwrap();
-        let place = Place::make(directory.path(), PLAN, &plan(), 7.0).unwrap();
+        let place = StudyDirectory::make(directory.path(), PLAN, &plan(), 7.0).unwrap();
         assert_eq!(fs::metadata(&older).unwrap().mode() & 0o777, 0o600);
         let file = directory.path().join(FILE);
         fs::set_permissions(&file, fs::Permissions::from_mode(0o644)).unwrap();
@@ -594,7 +602,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let plan = Plan::parse(PLAN).unwrap();
         let refused = |part: &str| {
-            let error = Place::make(directory.path(), PLAN, &plan, 7.0).unwrap_err();
+            let error = StudyDirectory::make(directory.path(), PLAN, &plan, 7.0).unwrap_err();
             assert!(error.to_string().contains(part), "{error}");
         };
         fs::set_permissions(directory.path(), fs::Permissions::from_mode(0o777)).unwrap();
@@ -613,7 +621,7 @@ mod tests {
         } else {
             skipping::skip!("a directory of another user: this takes root");
         }
-        Place::make(directory.path(), PLAN, &plan, 7.0).unwrap();
+        StudyDirectory::make(directory.path(), PLAN, &plan, 7.0).unwrap();
     }
 
     #[test]
@@ -626,7 +634,7 @@ mod tests {
         }
         fs::set_permissions(&open, fs::Permissions::from_mode(0o1777)).unwrap();
         std::os::unix::fs::symlink(&own, open.join("link")).unwrap();
-        let error = Place::make(&open.join("link"), PLAN, &plan, 7.0).unwrap_err();
+        let error = StudyDirectory::make(&open.join("link"), PLAN, &plan, 7.0).unwrap_err();
         assert!(error.to_string().contains("is a symbolic link"), "{error}");
         assert_eq!(fs::read_dir(&own).unwrap().count(), 0);
     }
@@ -634,16 +642,20 @@ mod tests {
     #[test]
     fn what_is_no_study_is_told() {
         let directory = tempfile::tempdir().unwrap();
-        let error = Place::find(directory.path()).unwrap_err().to_string();
+        let error = StudyDirectory::find(directory.path())
+            .unwrap_err()
+            .to_string();
         assert!(
             error.contains("no study here") && error.contains(FILE),
             "{error}"
         );
         let file = directory.path().join(FILE);
         fs::write(&file, "{").unwrap();
-        let error = Place::find(directory.path()).unwrap_err().to_string();
+        let error = StudyDirectory::find(directory.path())
+            .unwrap_err()
+            .to_string();
         assert!(error.contains("study.json is damaged: "), "{error}");
-        let place = Place::make(&directory.path().join("a"), PLAN, &plan(), 7.0).unwrap();
+        let place = StudyDirectory::make(&directory.path().join("a"), PLAN, &plan(), 7.0).unwrap();
         let whole = serde_json::to_value(&place.about).unwrap();
         for (field, value, part) in [
             (
@@ -663,7 +675,9 @@ mod tests {
             let mut about = whole.clone();
             about[field] = value;
             fs::write(place.directory().join(FILE), about.to_string()).unwrap();
-            let error = Place::find(place.directory()).unwrap_err().to_string();
+            let error = StudyDirectory::find(place.directory())
+                .unwrap_err()
+                .to_string();
             assert!(error.contains("study.json is damaged: "), "{error}");
             assert!(
                 error.contains(part) && error.lines().count() == 1,
@@ -673,13 +687,17 @@ mod tests {
         // Not readable for root either.
         fs::remove_file(&file).unwrap();
         fs::create_dir(&file).unwrap();
-        let error = Place::find(directory.path()).unwrap_err().to_string();
+        let error = StudyDirectory::find(directory.path())
+            .unwrap_err()
+            .to_string();
         assert!(error.contains("study.json cannot be read: "), "{error}");
         let plan = plan();
         for taken in ["file", "file/within"] {
             let path = directory.path().join(taken);
             fs::write(directory.path().join("file"), "").unwrap();
-            let error = Place::earlier(&path, PLAN, &plan).unwrap_err().to_string();
+            let error = StudyDirectory::earlier(&path, PLAN, &plan)
+                .unwrap_err()
+                .to_string();
             assert!(error.contains("is not a directory"), "{error}");
         }
     }

@@ -8,8 +8,7 @@ use units::Duration;
 /// The unit of the RTTs in `struct steered`, in microseconds.
 const RTT_UNIT_US: u64 = 64;
 
-/// The data that is stored with a connection whose controller the program has set: `struct steered` of
-/// `bpf/steer.bpf.c`.
+/// The data of a connection whose controller the program has set: `struct steered` of `bpf/steer.bpf.c`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SteeredConnection {
     /// The draw of its unit.
@@ -18,7 +17,7 @@ pub struct SteeredConnection {
     pub rule: usize,
     /// The index of its arm.
     pub arm: usize,
-    /// When it was set up, since boot.
+    /// The time when it was set up, since boot.
     pub set_up: Duration,
     /// The remote address.
     pub client: IpAddr,
@@ -36,7 +35,7 @@ pub struct EndedConnection {
     pub cookie: u64,
     /// Its rule, arm and addresses.
     pub steered: SteeredConnection,
-    /// When it ended, since boot.
+    /// The time when it ended, since boot.
     pub ended: Duration,
     /// The acknowledged payload, in bytes, without SYN and FIN.
     pub acknowledged: u64,
@@ -48,8 +47,7 @@ pub struct EndedConnection {
     pub lost: u64,
     /// The smoothed RTT. `None` before the first sample.
     pub rtt: Option<Duration>,
-    /// The minimum RTT: over the whole connection if it was followed, else over the last minutes. `None` before the
-    /// first sample.
+    /// The minimum RTT: of the whole connection if it was followed, else of the last minutes. `None` without a sample.
     pub min_rtt: Option<Duration>,
     /// The median of the round trips, within a sixteenth. `None` if they were not followed.
     pub median_rtt: Option<Duration>,
@@ -171,14 +169,14 @@ impl EndedConnection {
 /// A part of a connection's data: from a moment at which nothing was outstanding until the next such moment, after
 /// which new data was requested or came after a pause. `struct object` of `bpf/steer/follow.h`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ToldObject {
+pub struct ReportedObject {
     /// The socket's number (`SO_COOKIE`).
     pub cookie: u64,
     /// The rule, arm and addresses of its connection.
     pub steered: SteeredConnection,
     /// Its number in the connection, from 1.
     pub number: u64,
-    /// When its first packet left, since boot.
+    /// The time when its first packet left, since boot.
     pub begun: Duration,
     /// The time from then until everything was acknowledged, without the time in which nothing was outstanding.
     pub busy: Duration,
@@ -188,20 +186,20 @@ pub struct ToldObject {
     pub packets: u64,
     /// See `packets`.
     pub resent: u64,
-    /// Whether all of it was acknowledged. If not, the connection ended before.
+    /// True if all of it was acknowledged. If not, the connection ended before.
     pub is_whole: bool,
 }
 
-impl ToldObject {
+impl ReportedObject {
     /// Reads the program's report. `None` if it is too short.
-    pub fn parse(bytes: &[u8]) -> Option<ToldObject> {
+    pub fn parse(bytes: &[u8]) -> Option<ReportedObject> {
         let words = words(bytes);
         let (&cookie, rest) = words.split_first()?;
         let steered = SteeredConnection::of(rest)?;
         let &[number, begun, busy, bytes, packets, resent, is_whole] = rest.get(WORDS..)? else {
             return None;
         };
-        Some(ToldObject {
+        Some(ReportedObject {
             cookie,
             steered,
             number,
@@ -296,7 +294,7 @@ mod tests {
             .iter()
             .flat_map(|word: &u64| word.to_ne_bytes())
             .collect();
-        let object = ToldObject::parse(&bytes).unwrap();
+        let object = ReportedObject::parse(&bytes).unwrap();
         assert_eq!(
             (object.cookie, object.steered.arm, object.number),
             (4, 1, 2)
@@ -307,7 +305,7 @@ mod tests {
             (9000, 1, true)
         );
         for length in 0..bytes.len() {
-            assert_eq!(ToldObject::parse(&bytes[..length]), None);
+            assert_eq!(ReportedObject::parse(&bytes[..length]), None);
         }
     }
 }

@@ -4,29 +4,29 @@ use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
 /// A problem that has not occurred for this long is reported again if it occurs again.
-const FORGOTTEN: Duration = Duration::from_secs(60);
+const REPORT_INTERVAL: Duration = Duration::from_secs(60);
 
-/// How many problems are remembered, and reported within that time. A control group may come and go very often.
-const MOST: usize = 64;
+/// The maximum number of remembered problems, and of reports within that time. A control group may come and go often.
+const MAX_PROBLEMS: usize = 64;
 
 /// The problems that were reported.
 #[derive(Debug, Default)]
-pub(crate) struct Told {
+pub(crate) struct Problems {
     /// The problems, and when each occurred last.
     known: Vec<(String, Instant)>,
-    /// When the reports were made.
+    /// The times of the reports.
     times: VecDeque<Instant>,
 }
 
-impl Told {
+impl Problems {
     /// The problems that have to be reported.
     pub fn news(&mut self, troubles: Vec<String>, now: Instant) -> Vec<String> {
-        let is_forgotten = |last: &Instant| now.saturating_duration_since(*last) >= FORGOTTEN;
+        let is_forgotten = |last: &Instant| now.saturating_duration_since(*last) >= REPORT_INTERVAL;
         self.known.retain(|(_, last)| !is_forgotten(last));
         while self.times.pop_front_if(|time| is_forgotten(time)).is_some() {}
         let mut news = Vec::new();
         for text in troubles {
-            let has_room = self.known.len().max(self.times.len()) < MOST;
+            let has_room = self.known.len().max(self.times.len()) < MAX_PROBLEMS;
             match self.known.iter_mut().find(|(known, _)| *known == text) {
                 Some((_, last)) => *last = now,
                 None if has_room => {
@@ -52,7 +52,7 @@ mod tests {
 
     #[test]
     fn what_comes_again_and_again_is_told_once() {
-        let mut told = Told::default();
+        let mut told = Problems::default();
         let begin = Instant::now();
         let mut news = |seconds: u64| {
             let now = begin + Duration::from_secs(seconds);
@@ -64,7 +64,7 @@ mod tests {
 
     #[test]
     fn what_was_over_is_told_again_but_not_without_end() {
-        let mut told = Told::default();
+        let mut told = Problems::default();
         let begin = Instant::now();
         // Each second, the group goes and comes back.
         let mut count = |second: u64| {
@@ -77,7 +77,7 @@ mod tests {
         };
         assert_eq!([count(0), count(1)], [2, 2]);
         let all: usize = (2..60).map(&mut count).sum();
-        assert_eq!(all, MOST - 4);
+        assert_eq!(all, MAX_PROBLEMS - 4);
         assert_eq!(count(60), 2);
     }
 }

@@ -1,15 +1,15 @@
 //! Connections that something other than this kernel has carried, such as a simulation. They are recorded, and
 //! evaluated by an experiment, like this kernel's connections.
 
-use experiment::plan::Kept;
+use experiment::plan::KeptAddress;
 use experiment::{Key, Observation, Unit};
-use kernel::{EndedConnection, ToldObject};
+use kernel::{EndedConnection, ReportedObject};
 use units::{Bytes, Duration};
 
+use super::directory::StudyDirectory;
 use super::error::StudyError;
-use super::groups::Known;
+use super::groups::ClientFacts;
 use super::object::ObjectRow;
-use super::place::Place;
 use super::row::{Maker, Now, Row};
 use super::running::{files_of, missing_of};
 use fleet::Moment;
@@ -24,16 +24,16 @@ const BEGIN: Now = Now {
 
 /// A connection that has ended, and its objects, as the kernel's program would report them.
 #[derive(Debug, Clone)]
-pub struct Given {
+pub struct CarriedConnection {
     /// The connection.
     pub connection: EndedConnection,
     /// Its objects.
-    pub objects: Vec<ToldObject>,
+    pub objects: Vec<ReportedObject>,
 }
 
-impl Given {
+impl CarriedConnection {
     /// A copy whose unit has this draw and this arm.
-    pub fn assigned(&self, unit: u64, arm: usize) -> Given {
+    pub fn assigned(&self, unit: u64, arm: usize) -> CarriedConnection {
         let mut given = self.clone();
         let objects = given.objects.iter_mut().map(|object| &mut object.steered);
         for steered in objects.chain([&mut given.connection.steered]) {
@@ -46,23 +46,23 @@ impl Given {
 /// Connections and their objects as an experiment evaluates them, with their clients in this autonomous system, if one
 /// is given. The unit of randomisation is `unit`.
 pub fn observations<'g>(
-    given: impl IntoIterator<Item = &'g Given>,
+    given: impl IntoIterator<Item = &'g CarriedConnection>,
     unit: Unit,
     system: Option<u32>,
 ) -> impl Iterator<Item = Observation> {
     let maker = Maker {
         sitting: 0,
         arms: Vec::new(),
-        kept: Kept::Prefix,
+        kept: KeptAddress::Prefix,
         keeps_ends: false,
         key: Key::of_seed(""),
     };
     given.into_iter().flat_map(move |given| {
         let row = maker.ended(&given.connection, BEGIN);
-        let known = Known {
+        let known = ClientFacts {
             client: row.client.as_deref(),
             system,
-            ..Known::default()
+            ..ClientFacts::default()
         };
         let groups = known.groups(unit);
         let mut all = vec![row.observation(groups.clone())];
@@ -77,7 +77,7 @@ pub fn observations<'g>(
 /// Writes a study's data.
 #[derive(Debug)]
 pub struct Recording {
-    place: Place,
+    place: StudyDirectory,
     maker: Maker,
     systems: Option<Systems>,
     files: Files<Row>,
@@ -91,7 +91,7 @@ impl Recording {
     ///
     /// The study's files cannot be written.
     pub fn begin(
-        mut place: Place,
+        mut place: StudyDirectory,
         keep: Bytes,
         systems: Option<Systems>,
     ) -> Result<Recording, StudyError> {
@@ -112,7 +112,7 @@ impl Recording {
     /// # Errors
     ///
     /// A file cannot be written.
-    pub fn add(&mut self, given: &Given) -> Result<(), RecordError> {
+    pub fn add(&mut self, given: &CarriedConnection) -> Result<(), RecordError> {
         let steered = &given.connection.steered;
         let is_evaluated = self.place.plan.is_evaluated(steered.set_up);
         let systems = self.systems.as_mut();
@@ -133,7 +133,7 @@ impl Recording {
         self.objects.add(Moment::default(), objects)
     }
 
-    /// Writes the rows that are held. The study is over after this duration.
+    /// Writes the rows in memory. The study is over after this duration.
     ///
     /// # Errors
     ///
