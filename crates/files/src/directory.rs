@@ -31,8 +31,8 @@ pub enum CommitError {
     },
 }
 
-/// Makes a directory, and those above it, if they do not exist. New ones get this mode, as far as the umask allows it, and last
-/// through a power failure.
+/// Makes a directory, and those above it, if they do not exist. New ones get this mode, as far as the umask allows,
+/// and last through a power failure.
 ///
 /// # Errors
 ///
@@ -133,7 +133,8 @@ impl Drop for NewDirectory {
     }
 }
 
-/// Opens a directory, which its owner may then read and change. Returns the mode that it had, too. A link is not followed.
+/// Opens a directory, which its owner may then read and change. Returns also its former mode. A link is not
+/// followed.
 fn accessible(path: &Path) -> io::Result<(File, u32)> {
     let flags = (OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW)
         .bits()

@@ -15,8 +15,8 @@ use crate::{WriteError, parent, sync};
 pub enum Readers {
     /// Everybody, as far as the umask allows. The owner, group and mode of an older file stay.
     Everybody,
-    /// Only its owner, who is this process's user. It does not matter who owns an older file: whoever may write to the directory
-    /// could have made it.
+    /// Only its owner, which is this process's user. The owner of an older file does not matter: any user who may write
+    /// to the directory could have made it.
     Owner,
     /// Only the owner of a new file. The owner, group and mode of an older file stay.
     AsBefore,
