@@ -329,7 +329,7 @@ mod tests {
     fn rows_go_to_no_owner_of_a_file_that_took_the_name() {
         let directory = tempfile::tempdir().unwrap();
         let write: Write<u64> = |to, rows| Ok(writeln!(to, "{rows:?}")?);
-        let mut files = Files::new(directory.path(), "watch-", LEAST, write).unwrap();
+        let mut files = Files::new(directory.path(), "watch-", MIN_KEEP, write).unwrap();
         files.add(Moment::default(), [7]).unwrap();
         files.save().unwrap();
         let own = fs::metadata(&files.file).unwrap();
