@@ -10,13 +10,16 @@ use rustix::fs::{CWD, RenameFlags, renameat_with};
 use crate::left::{NO_SUCH_RENAME, part, sweep};
 use crate::{WriteError, parent, sync};
 
-/// The readers of a new file.
+/// The readers of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Readers {
-    /// Everybody, as far as the umask allows.
+    /// Everybody, as far as the umask allows. The owner, group and mode of an older file stay.
     Everybody,
-    /// Only its owner.
+    /// Only its owner, which is this process's user. The owner of an older file does not matter: any user who may write
+    /// to the directory could have made it.
     Owner,
+    /// Only the owner of a new file. The owner, group and mode of an older file stay.
+    AsBefore,
 }
 
 /// Writes a file as a whole: see [`NewFile::create`] and [`NewFile::commit`].
@@ -40,15 +43,28 @@ pub struct NewFile {
 }
 
 impl NewFile {
-    /// Makes the file beside `path`, and removes the remains of killed writers of `path`. The file gets the owner,
-    /// group and mode of the existing file; `readers` is for a new one.
+    /// Makes the file beside `path`, and removes the remains of killed writers of `path`.
     ///
     /// # Errors
     ///
     /// The system refuses.
     pub fn create(path: &Path, readers: Readers) -> Result<NewFile, WriteError> {
         sweep(parent(path), |left| Some(left) == path.file_name());
-        let old = fs::symlink_metadata(path).ok().filter(Metadata::is_file);
+        NewFile::create_unswept(path, readers)
+    }
+
+    /// Like [`NewFile::create`], but removes nothing, and so does not read the directory: for one of many files, in a
+    /// directory that the caller [`sweep`]s once.
+    ///
+    /// # Errors
+    ///
+    /// The system refuses.
+    pub fn create_unswept(path: &Path, readers: Readers) -> Result<NewFile, WriteError> {
+        let old = match readers {
+            Readers::Owner => None,
+            Readers::Everybody | Readers::AsBefore => fs::symlink_metadata(path).ok(),
+        };
+        let old = old.filter(Metadata::is_file);
         // At no time may a user read it who may not read the older one.
         let mode = match (&old, readers) {
             (None, Readers::Everybody) => 0o666,
@@ -203,8 +219,41 @@ mod tests {
         write(&file, b"new", Readers::Everybody).unwrap();
         assert_eq!(mode(&file), mode(&plain));
         fs::remove_file(&file).unwrap();
-        write(&file, b"new", Readers::Owner).unwrap();
+        write(&file, b"new", Readers::AsBefore).unwrap();
         assert_eq!(mode(&file), 0o600);
+        for (readers, is) in [(Readers::AsBefore, 0o666), (Readers::Owner, 0o600)] {
+            fs::set_permissions(&file, Permissions::from_mode(0o666)).unwrap();
+            write(&file, b"new", readers).unwrap();
+            assert_eq!(mode(&file), is);
+        }
+    }
+
+    #[test]
+    fn what_only_we_may_read_goes_to_no_owner_of_an_older_file() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("file");
+        fs::write(&file, "").unwrap();
+        fs::set_permissions(&file, Permissions::from_mode(0o666)).unwrap();
+        let user = fs::metadata(&file).unwrap().uid();
+        if chown(&file, Some(65_534), Some(65_533)).is_err() {
+            skipping::skip!("a file of another user: this takes root");
+            return;
+        }
+        write(&file, b"secret", Readers::Owner).unwrap();
+        assert_eq!(fs::metadata(&file).unwrap().uid(), user);
+        assert_eq!(mode(&file), 0o600);
+    }
+
+    #[test]
+    fn a_file_of_many_leaves_the_sweeping_to_its_writer() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("file");
+        let left = directory.path().join(format!("file.{}.part", i32::MAX));
+        fs::write(&left, "").unwrap();
+        NewFile::create_unswept(&file, Readers::Everybody).unwrap();
+        assert!(left.exists());
+        NewFile::create(&file, Readers::Everybody).unwrap();
+        assert!(!left.exists());
     }
 
     #[test]
@@ -217,11 +266,13 @@ mod tests {
             skipping::skip!("a file of another user: this takes root");
             return;
         }
-        write(&file, b"new", Readers::Everybody).unwrap();
-        assert_eq!(fs::read_to_string(&file).unwrap(), "new");
-        let about = fs::metadata(&file).unwrap();
-        assert_eq!((about.uid(), about.gid()), (65_534, 65_533));
-        assert_eq!(mode(&file), 0o640);
+        for readers in [Readers::Everybody, Readers::AsBefore] {
+            write(&file, b"new", readers).unwrap();
+            assert_eq!(fs::read_to_string(&file).unwrap(), "new");
+            let about = fs::metadata(&file).unwrap();
+            assert_eq!((about.uid(), about.gid()), (65_534, 65_533));
+            assert_eq!(mode(&file), 0o640);
+        }
     }
 
     #[test]

@@ -16,7 +16,7 @@ pub(crate) const PART: &str = "part";
 pub(crate) const OLD: &str = "old";
 
 /// The maximum number of names that a writer tries.
-const MAX_NAMES: u32 = 1000;
+pub(crate) const MAX_NAMES: u32 = 1000;
 
 /// The errors of a file system or a kernel that cannot rename with flags.
 pub(crate) const NO_SUCH_RENAME: [Errno; 3] = [Errno::INVAL, Errno::NOSYS, Errno::NOTSUP];
@@ -47,7 +47,7 @@ pub(crate) fn beside(path: &Path, what: &str, number: u32) -> PathBuf {
 /// Makes and holds a file or a directory beside `path`, under an unused name.
 pub(crate) fn part(
     path: &Path,
-    make: impl Fn(&Path) -> io::Result<File>,
+    mut make: impl FnMut(&Path) -> io::Result<File>,
 ) -> io::Result<(PathBuf, File)> {
     for number in 0..MAX_NAMES {
         let part = beside(path, PART, number);

@@ -21,7 +21,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! [`regular`] opens files of finite size, and [`others`] tells if other users could change them.
+//! [`make_directory`] makes directories that last, [`regular`] opens files of finite size, and [`others`] tells if other
+//! users could change them.
 
 mod directory;
 mod file;
@@ -30,7 +31,7 @@ pub mod others;
 pub mod regular;
 mod sync;
 
-pub use directory::{NewDirectory, tidy};
+pub use directory::{CommitError, NewDirectory, make_directory, tidy};
 pub use file::{NewFile, Readers, write};
 pub use left::sweep;
 

@@ -26,7 +26,13 @@ pub fn tree(directory: &Path) -> io::Result<()> {
         if path.is_dir() {
             tree(&path)?;
         } else {
-            File::open(path)?.sync_all()?;
+            match File::open(path) {
+                // The umask may forbid its writer to read it.
+                Err(error) if error.kind() == ErrorKind::PermissionDenied => {
+                    rustix::fs::syncfs(File::open(directory)?)?;
+                }
+                file => file?.sync_all()?,
+            }
         }
     }
     names(directory)

@@ -44,7 +44,10 @@ fn write_directory(path: &Path, contents: &[u8]) -> Result<(), files::WriteError
             source,
         })?;
     }
-    new.commit()
+    new.commit().map_err(|error| match error {
+        files::CommitError::Write(error) => error,
+        left => panic!("{left}"),
+    })
 }
 
 /// Returns this program's command for one of its ignored tests, in a directory.

@@ -6,7 +6,6 @@
 use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write as _};
-use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use files::{NewFile, Readers, regular};
@@ -106,9 +105,7 @@ impl<R> Files<R> {
         if directory.exists() && !directory.is_dir() {
             return Err(RecordError::Taken(directory.to_owned()));
         }
-        let mut make = fs::DirBuilder::new();
-        make.recursive(true).mode(0o700);
-        make.create(directory).map_err(place)?;
+        files::make_directory(directory, 0o700).map_err(place)?;
         let tried = NewFile::create(&directory.join(start), Readers::Owner);
         tried.map_err(|error| place(error.source))?;
         let is_ours = |name: &OsStr| name.to_str().and_then(|name| millis(start, name)).is_some();
@@ -292,6 +289,7 @@ fn millis(start: &str, name: &str) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use std::io::Write as _;
+    use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 
     use super::*;
 
@@ -325,6 +323,26 @@ mod tests {
         for path in foreign {
             assert_eq!(fs::read_to_string(path).unwrap(), "kept");
         }
+    }
+
+    #[test]
+    fn rows_go_to_no_owner_of_a_file_that_took_the_name() {
+        let directory = tempfile::tempdir().unwrap();
+        let write: Write<u64> = |to, rows| Ok(writeln!(to, "{rows:?}")?);
+        let mut files = Files::new(directory.path(), "watch-", MIN_KEEP, write).unwrap();
+        files.add(Moment::default(), [7]).unwrap();
+        files.save().unwrap();
+        let own = fs::metadata(&files.file).unwrap();
+        fs::remove_file(&files.file).unwrap();
+        fs::write(&files.file, "").unwrap();
+        fs::set_permissions(&files.file, fs::Permissions::from_mode(0o666)).unwrap();
+        // Only root can do this. The mode shows it for others.
+        let _ = chown(&files.file, Some(65_534), Some(65_534));
+        files.add(Moment::default(), [8]).unwrap();
+        files.save().unwrap();
+        let now = fs::metadata(&files.file).unwrap();
+        assert_eq!((now.uid(), now.mode() & 0o777), (own.uid(), 0o600));
+        assert_eq!(fs::read_to_string(&files.file).unwrap(), "[7, 8]\n");
     }
 
     #[test]

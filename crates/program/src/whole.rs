@@ -25,7 +25,7 @@ pub fn write(path: &Path, contents: &[u8]) -> Result<(), Failure> {
 
 /// Like [`write()`], but only its owner can read a new file.
 pub fn write_own(path: &Path, contents: &[u8]) -> Result<(), Failure> {
-    write_for(path, contents, Readers::Owner)
+    write_for(path, contents, Readers::AsBefore)
 }
 
 fn write_for(path: &Path, contents: &[u8], readers: Readers) -> Result<(), Failure> {
@@ -127,7 +127,7 @@ pub fn make_directory(option: &str, directory: &Path) -> Result<(), Failure> {
             "{option} {name} is not a directory; give another name"
         )));
     }
-    fs::create_dir_all(directory)
+    files::make_directory(directory, 0o777)
         .and_then(|()| try_at(&directory.join("fullpipe")))
         .map_err(|error| Failure::usage(format_args!("{option} {}: {error}", directory.display())))
 }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use super::page;
-use files::{NewDirectory, WriteError as FileError, parent};
+use files::{CommitError, NewDirectory, WriteError as FileError, parent};
 use tables::Column;
 use tables::parquet::{self, WriteError};
 
@@ -38,6 +38,9 @@ pub enum DirectoryError {
         /// The system's error.
         source: io::Error,
     },
+    /// It was written, but an older one could not be removed.
+    #[error(transparent)]
+    Left(CommitError),
     /// A table could not be written.
     #[error("cannot write {}: {source}", .path.display())]
     Table {
@@ -58,6 +61,15 @@ impl From<FileError> for DirectoryError {
     fn from(error: FileError) -> DirectoryError {
         let FileError { path, source } = error;
         DirectoryError::System { path, source }
+    }
+}
+
+impl From<CommitError> for DirectoryError {
+    fn from(error: CommitError) -> DirectoryError {
+        match error {
+            CommitError::Write(error) => error.into(),
+            left @ CommitError::Left { .. } => DirectoryError::Left(left),
+        }
     }
 }
 

@@ -370,7 +370,13 @@ fn rounds_are_appended_and_never_rewritten() {
     dataset.append(&rows, &[]).unwrap();
     // A round that another process is writing is no round yet, and what a killed process left is removed.
     let killed = format!("round-000002.parquet.{}.part", i32::MAX);
-    for part in ["round-000002.parquet.1.part", &killed] {
+    let killed_earlier = format!(".round-000002.{}.part", i32::MAX);
+    for part in [
+        "round-000002.parquet.1.part",
+        &killed,
+        ".round-000002.1.part",
+        &killed_earlier,
+    ] {
         fs::write(place.join(part), b"PAR1").unwrap();
     }
     let mut again = Dataset::open(&place).unwrap();
@@ -394,6 +400,7 @@ fn rounds_are_appended_and_never_rewritten() {
     assert_eq!(
         names,
         [
+            ".round-000002.1.part",
             "round-000000.parquet",
             "round-000001.parquet",
             "round-000002.parquet",

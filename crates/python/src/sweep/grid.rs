@@ -1,7 +1,6 @@
 //! The runs of a sweep and their results.
 
 use std::collections::HashSet;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use document::tree::Node;
@@ -129,7 +128,7 @@ impl Grid {
                 )));
             }
             let parts = directory.join(parts::DIRECTORY);
-            fs::create_dir_all(&parts).map_err(|error| error::of_file(&parts, &error))?;
+            files::make_directory(&parts, 0o777).map_err(|error| error::of_file(&parts, &error))?;
         }
         Ok(self)
     }

@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use files::{Readers, regular};
+use files::{NewFile, Readers, regular};
 use record::Summary;
 use tables::Column;
 use tables::parquet;
@@ -57,7 +57,12 @@ pub fn write_part(directory: &Path, rows: &[Row]) -> io::Result<PathBuf> {
     let about = [("fullpipe.version", env!("CARGO_PKG_VERSION").to_string())];
     let mut file = Vec::new();
     parquet::write(&mut file, &columns, 0..rows.len(), &about).map_err(io::Error::other)?;
-    files::write(&path, &file, Readers::Everybody).map_err(|error| error.source)?;
+    // There may be many files, and `read_all` sweeps.
+    let written = NewFile::create_unswept(&path, Readers::Everybody).and_then(|new| {
+        new.write_all(&file)?;
+        new.commit()
+    });
+    written.map_err(|error| error.source)?;
     Ok(path)
 }
 

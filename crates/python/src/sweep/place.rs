@@ -15,7 +15,7 @@ use crate::error;
 ///
 /// It has other contents, or the system refuses (`OSError`).
 pub fn make(directory: &Path) -> PyResult<()> {
-    let entries = fs::create_dir_all(directory).and_then(|()| fs::read_dir(directory));
+    let entries = files::make_directory(directory, 0o777).and_then(|()| fs::read_dir(directory));
     let mut entries = entries.map_err(|error| error::of_file(directory, &error))?;
     if entries.next().is_some() && !directory.join(runs::FILE).exists() {
         let directory = directory.display();

@@ -1,7 +1,6 @@
 //! The columns of recorded rows. Each is defined once, by its name and its field of the row, for writing and reading.
 
 use std::borrow::Cow;
-use std::collections::HashSet;
 use std::fs::File;
 use std::io::BufWriter;
 use std::path::Path;
@@ -9,8 +8,11 @@ use std::sync::Arc;
 
 use files::regular;
 use tables::Column as Written;
-use tables::parquet::{ReadError, Row as Cells, WriteError, rows};
+use tables::parquet::{ReadError, Row as Cells, WriteError, each_row};
 use units::Duration;
+
+/// The longest text of a cell. A study records names, networks and addresses.
+const MAX_TEXT_BYTES: usize = 1 << 16;
 
 /// The rows of a kind that a study records.
 pub(super) trait Recorded: Default + 'static {
@@ -174,8 +176,9 @@ impl<R> Column<R> {
         }
     }
 
-    /// Puts a file's cell into a row's field. Returns whether the file has one. `texts` has each text of the file once.
-    fn read(&self, row: &mut R, cells: &Cells<'_>, texts: &mut HashSet<Arc<str>>) -> bool {
+    /// Puts a file's cell into a row's field. Returns whether the row can be read: it needs some cells, and its texts are
+    /// short.
+    fn read(&self, row: &mut R, cells: &Cells<'_>) -> bool {
         let real = || cells.real(self.name);
         let read = match self.cell {
             Cell::Whole(_, set) => cells.whole(self.name).map(|value| set(row, value)),
@@ -188,27 +191,24 @@ impl<R> Column<R> {
                 .text(self.name)
                 .and_then(|text| u64::from_str_radix(text, 16).ok())
                 .map(|word| set(row, word)),
-            Cell::Text(_, set) => cells.text(self.name).map(|text| {
-                if !texts.contains(text) {
-                    texts.insert(text.into());
-                }
-                set(row, texts.get(text).map(Arc::clone).unwrap_or_default());
-            }),
+            Cell::Text(_, set) => match cells.text(self.name) {
+                Some(text) if text.len() > MAX_TEXT_BYTES => return false,
+                text => text.map(|text| set(row, text.into())),
+            },
         };
-        read.is_some()
+        read.is_some() || !self.is_needed
     }
 }
 
-/// The rows of a file, all or none.
-pub(super) fn read_file<R: Recorded>(path: &Path) -> Result<Vec<R>, ReadError> {
-    let mut texts = HashSet::new();
-    rows(regular::open(path)?, |cells| {
+/// Gives `take` the rows of a file, all or none, one after the other.
+pub(super) fn read_file<R: Recorded>(path: &Path, take: impl FnMut(R)) -> Result<(), ReadError> {
+    let make = |cells: &Cells<'_>| {
         let mut row = R::default();
         let mut columns = R::COLUMNS.iter();
-        let is_whole =
-            columns.all(|column| column.read(&mut row, cells, &mut texts) || !column.is_needed);
+        let is_whole = columns.all(|column| column.read(&mut row, cells));
         is_whole.then_some(row)
-    })
+    };
+    each_row(regular::open(path)?, make, take)
 }
 
 /// Writes rows as a Parquet file.
@@ -270,10 +270,34 @@ mod tests {
         let directory = tempfile::tempdir().expect("a directory");
         let path = directory.path().join("study-1.parquet");
         write_to(&path, &written);
-        assert_eq!(read_file::<Row>(&path).expect("a file of rows"), written);
+        let mut read = Vec::new();
+        read_file(&path, |row: Row| read.push(row)).expect("a file of rows");
+        assert_eq!(read, written);
         // Objects need columns that a connection does not have.
-        let error = read_file::<ObjectRow>(&path).expect_err("no objects");
+        let error = read_file(&path, |_: ObjectRow| ()).expect_err("no objects");
         assert!(error.to_string().contains("other columns"), "{error}");
+    }
+
+    #[test]
+    fn a_text_that_no_study_records_is_refused() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let path = directory.path().join("study-1.parquet");
+        let read = |length| {
+            let client: Arc<str> = "9".repeat(length).into();
+            let long = Row {
+                client: Some(client),
+                ..Row::default()
+            };
+            write_to(&path, &[Row::default(), long]);
+            let mut count = 0;
+            let result = read_file(&path, |_: Row| count += 1);
+            (count, result.map_err(|error| error.to_string()))
+        };
+        assert_eq!(read(MAX_TEXT_BYTES), (2, Ok(())));
+        let (count, result) = read(MAX_TEXT_BYTES + 1);
+        assert_eq!(count, 0);
+        let error = result.expect_err("a long text");
+        assert!(error.starts_with("row 2 has other columns"), "{error}");
     }
 
     #[test]
@@ -282,7 +306,7 @@ mod tests {
         let pipe = directory.path().join("study-1.parquet");
         let made = Command::new("mkfifo").arg(&pipe).status().expect("runs");
         assert!(made.success());
-        let error = read_file::<Row>(&pipe).expect_err("no file");
+        let error = read_file(&pipe, |_: Row| ()).expect_err("no file");
         assert!(error.to_string().contains("not a regular file"), "{error}");
     }
 }

@@ -481,12 +481,9 @@ fn each_row<R: Recorded>(
     mut take: impl FnMut(R),
 ) {
     for (path, _) in files(place.directory(), R::START) {
-        match read_file(&path) {
-            Ok(rows) => rows.into_iter().for_each(&mut take),
-            Err(error) => {
-                let why = format!("it is damaged: {error}");
-                left_out.push(LeftOut { path, why });
-            }
+        if let Err(error) = read_file(&path, &mut take) {
+            let why = format!("it is damaged: {error}");
+            left_out.push(LeftOut { path, why });
         }
     }
 }

@@ -1,9 +1,8 @@
 //! The directory of a study, with its plan and its data.
 
 use std::fmt::Display;
-use std::fs::{self, DirBuilder, File, TryLockError};
+use std::fs::{self, File, TryLockError};
 use std::io::{self, Read};
-use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use experiment::{InForce, Plan};
@@ -431,8 +430,7 @@ impl StudyDirectory {
 pub fn own_directory(directory: &Path) -> Result<PathBuf, StudyDirectoryError> {
     let real = way(directory)?;
     // The records of clients are private. An existing directory keeps its mode.
-    let made = DirBuilder::new().recursive(true).mode(0o700).create(&real);
-    made.map_err(|error| match error.kind() {
+    files::make_directory(&real, 0o700).map_err(|error| match error.kind() {
         io::ErrorKind::AlreadyExists | io::ErrorKind::NotADirectory => {
             StudyDirectoryError::Taken(directory.to_owned())
         }
@@ -477,7 +475,7 @@ fn system(path: &Path, error: io::Error) -> StudyDirectoryError {
     }
 }
 
-/// Writes a file as a whole. Only its owner can read a new one.
+/// Writes a file as a whole. Only its owner can read it.
 fn write(path: &Path, contents: &[u8]) -> Result<(), StudyDirectoryError> {
     let written = files::write(path, contents, Readers::Owner);
     written.map_err(|error| system(path, error.source))
@@ -557,6 +555,20 @@ mod tests {
         ran.about.ran_s = 1.0;
         ran.save().unwrap();
         assert!(matches!(make(PLAN), Err(StudyDirectoryError::Other { .. })));
+    }
+
+    #[test]
+    fn only_the_owner_can_read_what_takes_the_place_of_older_files() {
+        let directory = tempfile::tempdir().unwrap();
+        let older = directory.path().join("plan.toml");
+        fs::write(&older, "").unwrap();
+        fs::set_permissions(&older, fs::Permissions::from_mode(0o644)).unwrap();
+        let place = StudyDirectory::make(directory.path(), PLAN, &plan(), 7.0).unwrap();
+        assert_eq!(fs::metadata(&older).unwrap().mode() & 0o777, 0o600);
+        let file = directory.path().join(FILE);
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o644)).unwrap();
+        place.save().unwrap();
+        assert_eq!(fs::metadata(&file).unwrap().mode() & 0o777, 0o600);
     }
 
     #[test]

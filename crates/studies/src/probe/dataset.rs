@@ -10,6 +10,9 @@ use files::{NewFile, Readers};
 use report::DirectoryError;
 use tables::parquet;
 
+/// The beginning of the name of a round that an earlier version was writing: `.round-000001.PID.part`.
+const EARLIER: &str = ".round-";
+
 /// A directory with a file for each round.
 #[derive(Debug, Clone)]
 pub struct Dataset {
@@ -28,8 +31,11 @@ impl Dataset {
             path: directory.to_owned(),
             source,
         };
-        fs::create_dir_all(directory).map_err(failed)?;
-        let is_round = |name: &OsStr| round_of(&name.to_string_lossy()).is_some();
+        files::make_directory(directory, 0o777).map_err(failed)?;
+        let is_round = |name: &OsStr| {
+            let name = name.to_string_lossy();
+            round_of(&name).is_some() || name.starts_with(EARLIER)
+        };
         files::sweep(directory, is_round);
         let mut next = 0;
         for entry in fs::read_dir(directory).map_err(failed)? {
@@ -38,7 +44,8 @@ impl Dataset {
             match round_of(&name) {
                 Some(round) => next = next.max(round.saturating_add(1)),
                 // A round that another process is writing.
-                None if name.starts_with("round-") && name.ends_with(".part") => {}
+                None if name.ends_with(".part")
+                    && (name.starts_with("round-") || name.starts_with(EARLIER)) => {}
                 None => {
                     return Err(DirectoryError::Taken {
                         path: directory.to_owned(),

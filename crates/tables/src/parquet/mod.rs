@@ -3,5 +3,5 @@
 mod read;
 mod write;
 
-pub use read::{ReadError, Row, row_count, rows};
+pub use read::{ReadError, Row, each_row, row_count, rows};
 pub use write::{WriteError, write};

@@ -14,7 +14,10 @@ use parquet::record::Field;
 
 /// The maximum number of rows of a file. Fullpipe writes far fewer, but users may join files. A few bytes can claim any
 /// number of rows.
-const MAX_ROWS: i64 = 1 << 24;
+const MAX_ROWS: u64 = 1 << 24;
+
+/// The rows that are decoded at once. Their texts are held, and a small file may have texts of many megabytes.
+const ROWS_AT_ONCE: usize = 4;
 
 /// An error of reading a file.
 #[derive(Debug, thiserror::Error)]
@@ -31,9 +34,12 @@ pub enum ReadError {
     /// The file claims too many rows.
     #[error("has more than {MAX_ROWS} rows")]
     Rows,
-    /// The rows are not of the expected form.
-    #[error("has other columns or values than it should")]
-    Columns,
+    /// A row is not of the expected form.
+    #[error("row {row} has other columns or values than it should")]
+    Columns {
+        /// The row's number. The first one is 1.
+        row: u64,
+    },
 }
 
 /// The cells of a row by the names of their columns.
@@ -68,6 +74,7 @@ impl Row<'_> {
 
 /// Returns the rows of a file, all or none. `make` makes each row from its cells, or returns `None` if they are
 /// invalid.
+/// All rows are held in memory.
 ///
 /// # Errors
 ///
@@ -76,39 +83,90 @@ pub fn rows<T>(
     file: File,
     mut make: impl FnMut(&Row<'_>) -> Option<T>,
 ) -> Result<Vec<T>, ReadError> {
-    let reader = SerializedFileReader::new(file)?;
-    if reader.metadata().file_metadata().num_rows() > MAX_ROWS {
-        return Err(ReadError::Rows);
-    }
-    let mut groups = reader.metadata().row_groups().iter();
-    let is_somewhere = |column: &ColumnChunkMetaData| {
-        let dictionary = column.dictionary_page_offset().unwrap_or(0);
-        column
-            .data_page_offset()
-            .min(dictionary)
-            .min(column.compressed_size())
-            >= 0
-    };
-    if !groups.all(|group| group.columns().iter().all(is_somewhere)) {
-        return Err(ReadError::Damaged);
-    }
-    let read = || {
-        let all = reader.get_row_iter(None)?.map(|row| {
-            let row = row?;
-            let named = row.get_column_iter();
-            let cells = named.map(|(name, field)| (name.as_str(), field)).collect();
-            make(&Row(cells)).ok_or(ReadError::Columns)
-        });
-        all.collect()
-    };
-    // The library panics on some damaged files.
-    quietly(read).ok_or(ReadError::Damaged)?
+    let mut rows = Vec::new();
+    Table::open(file)?.each(&mut make, |row| rows.push(row))?;
+    Ok(rows)
 }
 
-/// The number of rows that a file claims; `None` if it is not a Parquet file.
+/// Gives `take` the rows of a file, all or none, as `make` makes them. The file is read twice, and not held in memory, as
+/// the rows of a small file may be large: `make` gets each row twice, and is to give the same both times.
+///
+/// # Errors
+///
+/// The file cannot be read, is damaged, claims too many rows, or `make` refuses one.
+pub fn each_row<T>(
+    file: File,
+    mut make: impl FnMut(&Row<'_>) -> Option<T>,
+    take: impl FnMut(T),
+) -> Result<(), ReadError> {
+    let table = Table::open(file)?;
+    table.each(&mut make, drop)?;
+    table.each(&mut make, take)
+}
+
+/// The number of rows that a file claims; `None` if it is not a Parquet file, or its claims do not fit together.
 pub fn row_count(file: File) -> Option<u64> {
-    let reader = SerializedFileReader::new(file).ok()?;
-    u64::try_from(reader.metadata().file_metadata().num_rows()).ok()
+    Some(Table::open(file).ok()?.row_count)
+}
+
+/// A file whose claims about itself fit together.
+struct Table {
+    reader: SerializedFileReader<File>,
+    row_count: u64,
+}
+
+impl Table {
+    fn open(file: File) -> Result<Table, ReadError> {
+        let reader = SerializedFileReader::new(file)?;
+        let groups = reader.metadata().row_groups();
+        let mut row_count = 0_u64;
+        for group in groups {
+            // Rows are read by the claims of the groups, not by that of the file.
+            let rows = u64::try_from(group.num_rows()).map_err(|_| ReadError::Damaged)?;
+            row_count = row_count.saturating_add(rows);
+        }
+        if row_count > MAX_ROWS {
+            return Err(ReadError::Rows);
+        }
+        let claimed = u64::try_from(reader.metadata().file_metadata().num_rows());
+        let is_somewhere = |column: &ColumnChunkMetaData| {
+            let dictionary = column.dictionary_page_offset().unwrap_or(0);
+            column
+                .data_page_offset()
+                .min(dictionary)
+                .min(column.compressed_size())
+                >= 0
+        };
+        let mut columns = groups.iter().flat_map(|group| group.columns());
+        if claimed != Ok(row_count) || !columns.all(is_somewhere) {
+            return Err(ReadError::Damaged);
+        }
+        Ok(Table { reader, row_count })
+    }
+
+    /// Gives `take` one row after the other, until the first that cannot be read or made.
+    fn each<T>(
+        &self,
+        make: &mut impl FnMut(&Row<'_>) -> Option<T>,
+        mut take: impl FnMut(T),
+    ) -> Result<(), ReadError> {
+        let mut read = self
+            .reader
+            .get_row_iter(None)?
+            .with_batch_size(ROWS_AT_ONCE);
+        // The library panics on some damaged files.
+        let mut next = || quietly(|| read.next()).ok_or(ReadError::Damaged);
+        for number in 1..=self.row_count {
+            let row = next()?.ok_or(ReadError::Damaged)??;
+            let named = row.get_column_iter();
+            let cells = named.map(|(name, field)| (name.as_str(), field)).collect();
+            take(make(&Row(cells)).ok_or(ReadError::Columns { row: number })?);
+        }
+        match next()? {
+            None => Ok(()),
+            Some(_) => Err(ReadError::Damaged),
+        }
+    }
 }
 
 thread_local! {
@@ -135,7 +193,10 @@ fn quietly<R>(act: impl FnOnce() -> R) -> Option<R> {
 
 #[cfg(test)]
 mod tests {
-    use std::io::{Seek, Write};
+    use std::io::{Seek, SeekFrom, Write};
+    use std::rc::Rc;
+
+    use parquet::file::metadata::{ParquetMetaData, ParquetMetaDataWriter};
 
     use super::*;
     use crate::Column;
@@ -158,10 +219,126 @@ mod tests {
         write(&mut file, &columns, [1.5], &[]).expect("room");
         let again = file.try_clone().expect("a file");
         let refused = rows(again, |row| row.whole("number"));
-        assert!(matches!(refused, Err(ReadError::Columns)), "{refused:?}");
+        assert!(
+            matches!(refused, Err(ReadError::Columns { row: 1 })),
+            "{refused:?}"
+        );
         file.rewind().expect("a file");
         file.write_all(&[7; 64]).expect("room");
         file.set_len(64).expect("a file");
         assert!(rows(file, |_| Some(())).is_err());
+    }
+
+    #[test]
+    fn one_row_is_held_at_a_time() {
+        let mut file = tempfile::tempfile().expect("a file");
+        let columns = [Column::whole("number", |row: &u64| Some(*row))];
+        write(&mut file, &columns, 0..200_000, &[]).expect("room");
+        let held = Rc::new(());
+        let mut sum = 0;
+        let make = |row: &Row<'_>| Some((row.whole("number")?, Rc::clone(&held)));
+        let read = each_row(file, make, |(number, _)| {
+            assert_eq!(Rc::strong_count(&held), 2);
+            sum += number;
+        });
+        read.expect("a file of rows");
+        assert_eq!(sum, 199_999 * 200_000 / 2);
+    }
+
+    #[test]
+    fn nothing_is_taken_of_a_file_that_cannot_be_read_to_its_end() {
+        let mut file = tempfile::tempfile().expect("a file");
+        let columns = [Column::whole("number", |row: &u64| Some(*row))];
+        write(&mut file, &columns, 0..200_000, &[]).expect("room");
+        let again = file.try_clone().expect("a file");
+        let make = |row: &Row<'_>| row.whole("number").filter(|number| *number < 199_999);
+        let error = each_row(again, make, |row| panic!("{row} is taken")).expect_err("refused");
+        assert!(error.to_string().contains("row 200000"), "{error}");
+        // The last page's bytes, which are before the footer.
+        let reader = SerializedFileReader::new(file.try_clone().expect("a file"));
+        let reader = reader.expect("a file of rows");
+        let last = reader.metadata().row_groups().last().expect("a group");
+        let (start, length) = last.column(0).byte_range();
+        file.seek(SeekFrom::Start(start + length - 100))
+            .expect("a file");
+        file.write_all(&[0xff; 100]).expect("room");
+        let make = |row: &Row<'_>| row.whole("number");
+        let read = each_row(file, make, |row| panic!("{row} is taken"));
+        assert!(read.is_err());
+    }
+
+    /// A number of rows as a footer has it: the third field, after the second one, as a variable integer with its sign last.
+    fn claim(rows: i64) -> Vec<u8> {
+        let mut left = ((rows << 1) ^ (rows >> 63)).cast_unsigned();
+        let mut bytes = vec![0x16];
+        while left > 0x7f {
+            bytes.push(left as u8 | 0x80);
+            left >>= 7;
+        }
+        bytes.push(left as u8);
+        bytes
+    }
+
+    /// A file of ten rows whose footer claims `all` rows, and its groups these.
+    fn claiming(all: i64, groups: &[i64]) -> File {
+        let mut file = tempfile::tempfile().expect("a file");
+        let columns = [Column::whole("number", |row: &u64| Some(*row))];
+        write(&mut file, &columns, 0..10, &[]).expect("room");
+        let again = file.try_clone().expect("a file");
+        let reader = SerializedFileReader::new(again).expect("a file of rows");
+        let of_group = |rows: &i64| {
+            let group = reader.metadata().row_group(0).clone();
+            let group = group.into_builder().set_num_rows(*rows).build();
+            group.expect("a group")
+        };
+        let about = reader.metadata().file_metadata().clone();
+        let claims = ParquetMetaData::new(about, groups.iter().map(of_group).collect());
+        let mut footer = Vec::new();
+        let writer = ParquetMetaDataWriter::new(&mut footer, &claims);
+        writer.finish().expect("room");
+        // The writer claims the sum. The footer's length and a magic number come after it.
+        footer.truncate(footer.len() - 8);
+        let sum = claim(groups.iter().sum());
+        let at = footer.windows(sum.len()).position(|bytes| bytes == sum);
+        let at = at.expect("a number of rows");
+        footer.splice(at..at + sum.len(), claim(all));
+        let length = u32::try_from(footer.len()).expect("a short footer");
+        footer.extend(length.to_le_bytes());
+        footer.extend(b"PAR1");
+        file.seek(SeekFrom::End(0)).expect("a file");
+        file.write_all(&footer).expect("room");
+        file
+    }
+
+    #[test]
+    fn claims_of_rows_that_do_not_fit_together_are_refused() {
+        let read = |all, groups: &[i64]| {
+            let count = row_count(claiming(all, groups));
+            let read = rows(claiming(all, groups), |row| row.whole("number"));
+            assert_eq!(count.is_none(), read.is_err(), "{all} {groups:?}");
+            read
+        };
+        assert!(read(10, &[10]).expect("ten rows").into_iter().eq(0..10));
+        let damaged = [
+            (0, &[10][..]),
+            (10, &[10, 10]),
+            (-10, &[-10]),
+            (0, &[10, -10]),
+            (-1, &[]),
+        ];
+        for (all, groups) in damaged {
+            let refused = read(all, groups);
+            assert!(matches!(refused, Err(ReadError::Damaged)), "{refused:?}");
+        }
+        for groups in [&[(1 << 24) + 1][..], &[1 << 24, 1], &[i64::MAX]] {
+            let refused = read(10, groups);
+            assert!(matches!(refused, Err(ReadError::Rows)), "{refused:?}");
+        }
+    }
+
+    #[test]
+    fn rows_are_not_more_than_there_are() {
+        let refused = rows(claiming(11, &[11]), |row| row.whole("number"));
+        assert!(refused.is_err(), "{refused:?}");
     }
 }
