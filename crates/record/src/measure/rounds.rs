@@ -38,23 +38,10 @@ pub(super) mod tests {
         FlowSample {
             at: Duration::from_millis(millis),
             rtt: Some(Duration::from_millis(10)),
-            srtt: None,
-            delivery_rate: None,
             inflight: Bytes::new(inflight),
-            below_tcp: None,
-            cwnd: Bytes::ZERO,
-            ssthresh: None,
-            pacing_rate: Rate::ZERO,
-            btl_bw: None,
-            rt_prop: None,
-            short_term_bw: None,
-            short_term_inflight: None,
-            long_term_inflight: None,
             state: Some(congestion::bbr1::states::STARTUP),
             delivered: Bytes::new(delivered),
-            lost: Bytes::ZERO,
-            is_app_limited: None,
-            limits: None,
+            ..FlowSample::default()
         }
     }
 
