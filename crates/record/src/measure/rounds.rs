@@ -31,7 +31,7 @@ pub(super) fn rounds(samples: &[FlowSample]) -> Vec<&[FlowSample]> {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use units::{Bytes, Duration, Rate};
+    use units::{Bytes, Duration};
 
     /// A sample at a millisecond, with these bytes delivered and in flight.
     pub fn sample(millis: u64, delivered: u64, inflight: u64) -> FlowSample {
