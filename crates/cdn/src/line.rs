@@ -3,7 +3,7 @@
 use std::net::{IpAddr, Ipv4Addr};
 
 use document::DocumentError;
-use experiment::Prefix;
+use rules::Prefix;
 use scenario::{FlowSpec, HostSpec, PathSpec, Scenario};
 use studies::runs::derive_seed;
 use transport::app::{App, Config};

@@ -1,8 +1,9 @@
 //! The truth: lines with each arm, and choices in force.
 
-use experiment::policy::{Connection, Decision, Policy};
+use experiment::policy::{Decision, Policy};
 use experiment::{Effect, Findings, Measure, Observation, Plan};
 use fleet::Systems;
+use rules::Connection;
 use units::Bytes;
 
 use crate::laboratory::LabError;
@@ -72,15 +73,11 @@ pub(crate) fn read_policy(text: &str, systems: &Systems) -> Result<Policy, LabEr
 /// without a queue.
 pub(crate) fn decide<'p>(policy: &'p Policy, line: &Line, unix_s: f64) -> Option<Decision<'p>> {
     let at = std::time::Duration::try_from_secs_f64(unix_s).unwrap_or_default();
-    policy.decide(&Connection {
-        client: line.client,
-        is_incoming: true,
-        port: PORT,
-        rtt: line.rtt(),
-        interface: None,
-        resent: None,
+    let of = Connection {
         at: at.into(),
-    })
+        ..Connection::incoming(line.client, PORT)
+    };
+    policy.decide(&of.with_rtt(line.rtt()))
 }
 
 impl InForce<'_> {

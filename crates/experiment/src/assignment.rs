@@ -7,6 +7,7 @@ use std::fmt;
 use std::hash::Hasher;
 use std::net::IpAddr;
 
+use rules::mapped;
 use siphasher::sip::SipHasher24;
 use units::Duration;
 
@@ -44,14 +45,6 @@ const SLOT: u64 = 2;
 const ADDRESS: u64 = 3;
 const END: u64 = 4;
 
-/// The address as 128 bits, IPv4 as `::ffff:a.b.c.d`.
-fn bits(address: IpAddr) -> u128 {
-    match address {
-        IpAddr::V4(address) => address.to_ipv6_mapped().to_bits(),
-        IpAddr::V6(address) => address.to_bits(),
-    }
-}
-
 #[expect(clippy::cast_possible_truncation, reason = "the halves of a word")]
 fn halves(bits: u128) -> [u64; 2] {
     [(bits >> 64) as u64, bits as u64]
@@ -78,7 +71,7 @@ impl Unit {
 
 /// The network of an address.
 fn network(client: IpAddr, v4: u8, v6: u8) -> [u64; 2] {
-    let bits = bits(client);
+    let bits = mapped(client).to_bits();
     let is_v4 = bits >> 32 == 0xffff;
     let length = if is_v4 { 96 + v4.min(32) } else { v6.min(128) };
     let mask = u128::MAX.checked_shl(128 - u32::from(length)).unwrap_or(0);
@@ -153,13 +146,13 @@ impl Key {
 
     /// A pseudonym of an address.
     pub fn pseudonym(&self, address: IpAddr) -> u64 {
-        let [high, low] = halves(bits(address));
+        let [high, low] = halves(mapped(address).to_bits());
         self.draw([ADDRESS, high, low, 0])
     }
 
     /// A pseudonym of a connection's remote address and port. With the key, a log can be joined to the data.
     pub fn end(&self, address: IpAddr, port: u16) -> u64 {
-        let [high, low] = halves(bits(address));
+        let [high, low] = halves(mapped(address).to_bits());
         self.draw([END, high, low, port.into()])
     }
 }

@@ -5,12 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
 use document::DocumentError;
+use rules::{Connection, Prefix};
 use units::{Duration, Ratio};
 
 use crate::members::Members;
 use crate::plan::Plan;
-use crate::policy::{Connection, Policy};
-use crate::prefix::Prefix;
+use crate::policy::Policy;
 
 fn is_one_line(error: &DocumentError) {
     let line = error.to_string();
@@ -42,25 +42,19 @@ pub fn policies(bytes: &[u8]) {
     if let Err(error) = policy.place_lists(|_| Ok::<_, &str>(vec![network])) {
         is_one_line(&error);
     }
-    let (networks, everywhere) = policy.networks();
+    let networks = policy.networks();
     let ends = policy.rules.iter().flat_map(|rule| rule.listen.first());
     let ports: BTreeSet<u16> = ends.map(|ports| ports.ends().0).collect();
     for client in [address(0), address(0xc000_0207), IpAddr::from([0xffff; 8])] {
-        let having = networks
-            .iter()
-            .filter(|(one, _)| one.has(client.to_canonical()));
-        let best = having.max_by_key(|(one, _)| one.length());
-        let bits = best.map_or(everywhere, |(_, bits)| *bits);
+        let bits = networks.rules(client);
         for &port in &ports {
             let of = Connection {
-                client,
-                is_incoming: true,
-                port,
-                rtt: Duration::from_millis(50),
-                interface: None,
-                resent: Some(Ratio::new(1, 50)),
                 at: Duration::from_secs(1_800_000_000),
+                ..Connection::incoming(client, port)
             };
+            let of = of
+                .with_rtt(Duration::from_millis(50))
+                .with_resent(Some(Ratio::new(1, 50)));
             let Some(decision) = policy.decide(&of) else {
                 continue;
             };

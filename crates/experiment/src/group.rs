@@ -1,8 +1,7 @@
 //! Groups of clients, by their names: `192.0.2.0/24`, `AS64500`, `region north`, `RTT from 30ms to 100ms`.
 
+use rules::Prefix;
 use units::Duration;
-
-use crate::prefix::Prefix;
 
 /// The prefix of the name of a region's group.
 const REGION: &str = "region ";

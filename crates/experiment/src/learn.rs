@@ -4,6 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
+use rules::{Ports, Prefix};
+
 use crate::assignment::Unit;
 use crate::comparison::{GroupRow, is_clear};
 use crate::findings::Findings;
@@ -11,8 +13,6 @@ use crate::group::{Group, RttClass};
 use crate::harm::Harm;
 use crate::plan::Plan;
 use crate::policy::{Policy, Rule};
-use crate::ports::Ports;
-use crate::prefix::Prefix;
 use crate::verdict::{Decision, change, joined, probability, range, told};
 
 /// The maximum expectation of a rule, as a relative gain. Half of it is already much.

@@ -3,10 +3,10 @@
 use std::collections::{BTreeSet, HashMap};
 
 use document::DocumentError;
+use rules::Prefix;
 
 use crate::assignment::Unit;
 use crate::plan::Plan;
-use crate::prefix::Prefix;
 
 /// The maximum number of client networks in a study by route. Each takes a route that is checked every few seconds.
 const MAX_ROUTES: usize = 10_000;

@@ -5,24 +5,13 @@ use std::path::{Path, PathBuf};
 
 use document::DocumentError;
 use document::de::{self, Wrong};
+use rules::{Interface, MAX_ARMS, MAX_PORT_RANGES, Ports, Prefix};
 use serde::Deserialize;
 use units::bounds::{positive, share};
 use units::{Duration, Ratio};
 
 use crate::assignment::{Key, Shares, Unit};
-use crate::interface::{self, Interface};
 use crate::measure::Measure;
-use crate::ports::Ports;
-use crate::prefix::Prefix;
-
-/// The maximum number of arms, which is the bound of the loop in the kernel's program.
-pub const MAX_ARMS: usize = 8;
-
-/// The maximum number of port ranges of each side.
-pub const MAX_PORT_RANGES: usize = 8;
-
-/// The length of a controller's name in the kernel in bytes, including a zero at the end.
-pub const CONTROLLER_NAME_BYTES: usize = 16;
 
 /// The maximum length of an arm's name in characters.
 const MAX_NAME_CHARS: usize = 32;
@@ -295,7 +284,7 @@ impl Said {
                 return Err(Wrong::new(format!("connections.{field}"), reason));
             }
         }
-        interface::check(&self.connections.interface)
+        rules::check_interfaces(&self.connections.interface)
             .map_err(|reason| Wrong::new("connections.interface", reason))?;
         self.check_arms()
     }
@@ -361,10 +350,7 @@ impl Said {
                 Err(Wrong::new(format!("arm[{index}].{field}"), reason))
             };
             let controller = arm.controller();
-            if controller.is_empty()
-                || controller.len() >= CONTROLLER_NAME_BYTES
-                || controller.contains(|c: char| !c.is_ascii_graphic())
-            {
+            if !rules::can_be_controller(controller) {
                 return wrong(
                     "controller",
                     format!(

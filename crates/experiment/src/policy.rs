@@ -7,19 +7,16 @@ use std::path::{Path, PathBuf};
 
 use document::DocumentError;
 use document::de::{self, Wrong};
+use rules::{
+    Conditions, Connection, Interface, MAX_ARMS, MAX_PORT_RANGES, MAX_RULES, Networks, Ports,
+    Prefix, Quantity, Span,
+};
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer};
 use units::bounds::share;
 use units::{Duration, Ratio};
 
 use crate::assignment::{Key, Shares, Unit};
-use crate::interface::{self, Interface};
-use crate::plan::{CONTROLLER_NAME_BYTES, MAX_ARMS, MAX_PORT_RANGES};
-use crate::ports::Ports;
-use crate::prefix::Prefix;
-
-/// The maximum number of rules, which is the bound of the loop in the kernel's program.
-pub const MAX_RULES: usize = 32;
 
 /// The maximum number of networks in all rules together. The full routing table of the Internet has some 1.3 million.
 /// The kernel's table takes up to 200 bytes for each.
@@ -199,7 +196,7 @@ impl Rule {
                 ));
             }
         }
-        interface::check(&self.interface).map_err(|reason| ("interface", reason))?;
+        rules::check_interfaces(&self.interface).map_err(|reason| ("interface", reason))?;
         if self.rtt_below.is_some_and(|below| below <= self.rtt_from) {
             let reason = format!(
                 "leaves no RTT, because rtt_from is {}; give more",
@@ -218,10 +215,7 @@ impl Rule {
             return Err(("resent_below", reason));
         }
         let name = self.controller();
-        if name.is_empty()
-            || name.len() >= CONTROLLER_NAME_BYTES
-            || name.contains(|c: char| !c.is_ascii_graphic())
-        {
+        if !rules::can_be_controller(name) {
             let reason = format!(
                 "\"{}\" cannot be the name of a kernel's controller",
                 name.escape_debug()
@@ -249,62 +243,26 @@ impl Rule {
         !is_elsewhere && !self.prefix.is_empty() && self.prefix.iter().all(Prefix::is_private)
     }
 
-    fn has_port(&self, of: &Connection) -> bool {
-        let ports = if of.is_incoming {
-            &self.listen
-        } else {
-            &self.connect
-        };
-        ports.iter().any(|ports| ports.has(of.port))
+    /// The conditions for a connection, apart from its client's network.
+    pub fn conditions(&self) -> Conditions {
+        let (listen, connect) = (self.listen.clone(), self.connect.clone());
+        let rtt = Span::new(
+            self.rtt_from.as_nanos(),
+            self.rtt_below.map(Duration::as_nanos),
+        );
+        let resent = Span::new(
+            rules::millionths(self.resent_from),
+            self.resent_below.map(rules::millionths),
+        );
+        Conditions::new(listen, connect, self.interface.clone())
+            .with(Quantity::Rtt, rtt)
+            .with(Quantity::Resent, resent)
     }
 
-    /// An unknown interface is none of a rule's.
-    fn has_interface(&self, interface: Option<Interface>) -> bool {
-        self.interface.is_empty() || interface.is_some_and(|one| self.interface.contains(&one))
+    /// True if it is for the clients of the network that has this address.
+    fn is_for(&self, client: IpAddr) -> bool {
+        self.is_everywhere() || self.prefix.iter().any(|prefix| prefix.has(client))
     }
-
-    fn has_rtt(&self, rtt: Duration) -> bool {
-        if rtt.is_zero() {
-            return self.rtt_from.is_zero() && self.rtt_below.is_none();
-        }
-        rtt >= self.rtt_from && self.rtt_below.is_none_or(|below| rtt < below)
-    }
-
-    /// True if the RTT of the handshake decides if the rule matches.
-    pub fn is_of_rtt(&self) -> bool {
-        !self.rtt_from.is_zero() || self.rtt_below.is_some()
-    }
-
-    /// True if what the client network resent decides if the rule matches.
-    pub fn is_of_resent(&self) -> bool {
-        self.resent_from != Ratio::ZERO || self.resent_below.is_some()
-    }
-
-    fn has_resent(&self, share: Option<Ratio>) -> bool {
-        let Some(share) = share else {
-            return !self.is_of_resent();
-        };
-        share >= self.resent_from && self.resent_below.is_none_or(|below| share < below)
-    }
-}
-
-/// The properties of a connection that rules test.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Connection {
-    /// The address of the other side.
-    pub client: IpAddr,
-    /// True if the connection was accepted.
-    pub is_incoming: bool,
-    /// This side's port if the connection was accepted, otherwise the other side's.
-    pub port: u16,
-    /// The RTT of the handshake; zero if it is unknown, as with Fast Open.
-    pub rtt: Duration,
-    /// The interface through which its data leave, if it is known.
-    pub interface: Option<Interface>,
-    /// The share of packets that the connections of its client network resent, if it is known.
-    pub resent: Option<Ratio>,
-    /// The time when the connection was set up, since 1970. The exploring networks change with every [`TURN`].
-    pub at: Duration,
 }
 
 /// The decision about a connection.
@@ -461,9 +419,9 @@ impl Policy {
         (names, Shares::of(&parts))
     }
 
-    /// Each network that a rule names, in order, with a bit for each rule that holds there. Also the bits of the rules
-    /// that hold everywhere. Lookups use the most specific network, so a network has the bits of those around it.
-    pub fn networks(&self) -> (Vec<(Prefix, u64)>, u64) {
+    /// The networks that rules name, with a bit for each rule that holds there. Lookups use the most specific network, so
+    /// a network has the bits of those around it.
+    pub fn networks(&self) -> Networks {
         let mut everywhere = 0;
         let count = self.rules.iter().map(|rule| rule.prefix.len()).sum();
         let mut all: Vec<(Prefix, u64)> = Vec::with_capacity(count);
@@ -491,27 +449,20 @@ impl Policy {
             *bits |= around.last().map_or(everywhere, |(_, outer)| *outer);
             around.push((*prefix, *bits));
         }
-        (all, everywhere)
+        Networks::new(all, everywhere)
     }
 
     /// True if a rule is for connections with this port.
     pub fn has_port(&self, of: &Connection) -> bool {
-        self.rules.iter().any(|rule| rule.has_port(of))
+        let mut rules = self.rules.iter();
+        rules.any(|rule| rule.conditions().has_port(of))
     }
 
     /// The decision about a connection, as the kernel's program makes it. `None` if no rule matches.
     pub fn decide(&self, of: &Connection) -> Option<Decision<'_>> {
         let client = of.client.to_canonical();
-        let holds = |rule: &&Rule| {
-            let is_there =
-                rule.is_everywhere() || rule.prefix.iter().any(|prefix| prefix.has(client));
-            is_there
-                && rule.has_rtt(of.rtt)
-                && rule.has_resent(of.resent)
-                && rule.has_port(of)
-                && rule.has_interface(of.interface)
-        };
-        let rule = self.rules.iter().find(holds)?;
+        let mut for_client = self.rules.iter().filter(|rule| rule.is_for(client));
+        let rule = for_client.find(|rule| rule.conditions().hold(of))?;
         let (names, shares) = self.arms(rule);
         let draw = self.key().draw(UNIT.subject(0, client, of.at));
         let arm = shares.arm(draw);

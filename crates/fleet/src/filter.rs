@@ -8,7 +8,7 @@ use linux::diag::{ControllerName, Filter as KernelFilter};
 
 use crate::connection::{ConnectionState, Limit};
 use crate::group::UNKNOWN;
-use experiment::Prefix;
+use rules::Prefix;
 
 units::named! {
     /// The property that a condition tests.

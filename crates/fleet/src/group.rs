@@ -9,7 +9,7 @@ use units::{Duration, Rate};
 use crate::column::Column;
 use crate::connection::{Connection, ConnectionState, Since};
 use crate::systems::System;
-use experiment::Prefix;
+use rules::Prefix;
 
 units::named! {
     /// The property by which connections are grouped.

@@ -40,7 +40,6 @@ pub use column::Column;
 pub use connection::{
     Connection, ConnectionState, Limit, MAX_HISTORY, Moment, Past, Shares, Since,
 };
-pub use experiment::Prefix;
 pub use fields::{fields, json};
 pub use files::RecordError;
 pub use filter::{Filter, FilterError, Key};
@@ -49,6 +48,7 @@ pub use metrics::{Metrics, Snapshot};
 pub use namespace::{Namespace, NamespaceError};
 pub use push::{Destination, DestinationError, Pusher};
 pub use recorder::Recorder;
+pub use rules::Prefix;
 pub use serve::Exporter;
 pub use systems::{Regions, Systems, SystemsError};
 pub use table::{MAX_CONNECTIONS, Table};

@@ -10,7 +10,7 @@
 struct question {
 	u64 key[2];
 	struct unit unit;
-	u64 ends[ARMS];
+	u64 ends[MAX_ARMS];
 	struct candidate of;
 };
 

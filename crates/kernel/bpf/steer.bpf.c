@@ -39,7 +39,7 @@ struct ended {
 	u64 rate_delivered;
 	u64 rate_interval; /* microseconds */
 	u64 times[3]; /* in ticks: busy; limited by the window; limited by the buffer. Each excludes the others */
-	u64 controller[CONTROLLER / 8]; /* the name at the end; zeros: unknown */
+	u64 controller[CONTROLLER_NAME_BYTES / 8]; /* the name at the end; zeros: unknown */
 };
 
 struct {
@@ -105,9 +105,9 @@ static inline void assign(struct bpf_sock_ops *context, u64 now)
 	struct connection *connection;
 	struct subject subject;
 	struct unit unit;
-	u64 ends[ARMS];
+	u64 ends[MAX_ARMS];
 	const volatile u64 *wanted;
-	u64 name[CONTROLLER / 8], has[CONTROLLER / 8];
+	u64 name[CONTROLLER_NAME_BYTES / 8], has[CONTROLLER_NAME_BYTES / 8];
 	void *sk = context->sk;
 	struct tcp_sock *tp = sk ? bpf_skc_to_tcp_sock(sk) : 0;
 	u64 drawn, share = UNKNOWN_SHARE;
@@ -120,7 +120,7 @@ static inline void assign(struct bpf_sock_ops *context, u64 now)
 	if (steering.remembers)
 		share = remembered_share(&unit, candidate.client);
 	place = rule_of(context, share);
-	if (place >= RULES) {
+	if (place >= MAX_RULES) {
 		/* Its packets still tell the class of its network. */
 		if (steering.remembers)
 			bpf_sock_ops_cb_flags_set(context, context->bpf_sock_ops_cb_flags | flags);
@@ -128,12 +128,12 @@ static inline void assign(struct bpf_sock_ops *context, u64 now)
 	}
 	candidate.cookie = bpf_get_socket_cookie(context);
 	candidate.set_up = now;
-	for (u32 at = 0; at < ARMS; at++)
+	for (u32 at = 0; at < MAX_ARMS; at++)
 		ends[at] = steering.rules[place].ends[at];
 	subject_of(&subject, &unit, &candidate);
 	drawn = draw(steering.key[0], steering.key[1], &subject);
 	arm = arm_of(drawn, ends);
-	wanted = steering.rules[place].controllers[arm & (ARMS - 1)];
+	wanted = steering.rules[place].controllers[arm & (MAX_ARMS - 1)];
 	name[0] = wanted[0];
 	name[1] = wanted[1];
 	connection = bpf_sk_storage_get(&connections, sk, 0, BPF_SK_STORAGE_GET_F_CREATE);
@@ -157,7 +157,7 @@ static inline void assign(struct bpf_sock_ops *context, u64 now)
 	 * the listener's (tcp_ca_openreq_child), also if another struct_ops was loaded under this name since.
 	 */
 	if ((has[0] != name[0] || has[1] != name[1]) &&
-	    bpf_setsockopt(context, SOL_TCP, TCP_CONGESTION, name, CONTROLLER))
+	    bpf_setsockopt(context, SOL_TCP, TCP_CONGESTION, name, CONTROLLER_NAME_BYTES))
 		count(REFUSED);
 	count(ASSIGNED);
 	connection->followed.min_rtt = ~0U;

@@ -51,14 +51,9 @@ pub use parameters::{Parameter, Value};
 pub use permission::check_permission;
 pub use reports::{EndedConnection, ReportedObject, SteeredConnection};
 pub use requirement::Requirement;
-pub use resent::{
-    ANY_SHARE, KNOWN_PACKETS, MAX_REMEMBERED_NETWORKS, Resent, millionths, resent_with_data,
-};
+pub use resent::{KNOWN_PACKETS, MAX_REMEMBERED_NETWORKS, Resent, resent_with_data};
 pub use settings::{ParameterError, Settings};
 pub use snapshot::Snapshot;
-pub use steering::{
-    InForce, MAX_ARMS, MAX_INTERFACES, MAX_PORT_RANGES, MAX_RULES, NewConnection, ProgramOwner,
-    Steering, SteeringCounts, SteeringRule, mapped,
-};
+pub use steering::{InForce, ProgramOwner, Steering, SteeringCounts, SteeringRule};
 pub use users::{Users, users};
 pub use visible::visible_flows;

@@ -1,7 +1,6 @@
 //! The share of packets that the connections of a client network resent.
 
 use std::net::Ipv6Addr;
-use std::ops::Range;
 
 use units::Ratio;
 
@@ -12,9 +11,6 @@ pub const MAX_REMEMBERED_NETWORKS: u32 = 1 << 16;
 
 /// The minimum number of packets of a network for a known share: `KNOWN_PACKETS` of `bpf/steer/resent.h`.
 pub const KNOWN_PACKETS: u64 = 1000;
-
-/// The range of all shares, including unknown ones.
-pub const ANY_SHARE: Range<u32> = 0..u32::MAX;
 
 const MILLION: u32 = 1_000_000;
 
@@ -47,12 +43,6 @@ impl Resent {
 /// `bpf/steer/resent.h` has the same name.
 pub fn resent_with_data(total: u64, bytes: u64, sent: u64) -> u64 {
     if bytes == 0 { 0 } else { total.min(sent) }
-}
-
-/// A share in millionths, rounded up. A share of whole millionths is below this if, and only if, it is below `share`.
-pub fn millionths(share: Ratio) -> u32 {
-    let parts = u64::from(share.numerator()) * u64::from(MILLION);
-    u32::try_from(parts.div_ceil(share.denominator().into())).unwrap_or(u32::MAX)
 }
 
 /// `struct around` of `bpf/steer/memory.h`.
@@ -94,25 +84,11 @@ mod tests {
     }
 
     #[test]
-    fn shares_are_rounded_up() {
-        for (numerator, denominator, millionth) in [
-            (0, 1, 0),
-            (1, 100, 10_000),
-            (1, 1_000_000_000, 1),
-            (10_001, 1_000_000_000, 11),
-            (1, 1, 1_000_000),
-        ] {
-            let share = Ratio::new(numerator, denominator);
-            assert_eq!(millionths(share), millionth, "{share}");
-        }
-    }
-
-    #[test]
     fn addresses_of_a_network_share_a_memory() {
         let unit = DrawnUnit::Prefix(24, 48);
         let of = |text: &str| {
             let address: std::net::IpAddr = text.parse().unwrap();
-            around(unit, crate::mapped(address))
+            around(unit, rules::mapped(address))
         };
         for (one, other, is_same) in [
             ("192.0.2.1", "192.0.2.255", true),

@@ -1,27 +1,16 @@
 //! The settings of the program that sets connections' controllers.
 
-use std::net::{IpAddr, Ipv6Addr};
-use std::ops::{Add, Range};
+use std::net::IpAddr;
+use std::ops::Add;
 
+use rules::{
+    CONTROLLER_NAME_BYTES, Conditions, Connection, INTERFACE_NAME_BYTES, Interface, MAX_ARMS,
+    MAX_INTERFACES, MAX_PORT_RANGES, MAX_RULES, Networks, Ports, Quantity, RULE_NAME_BYTES, Span,
+};
 use units::Duration;
 
 use crate::drawn_unit::DrawnUnit;
-use crate::resent::{ANY_SHARE, Resent};
-
-/// The maximum number of rules. The program's loops have the bounds of this and the next three constants.
-pub const MAX_RULES: usize = 32;
-/// The maximum number of arms of a rule.
-pub const MAX_ARMS: usize = 8;
-/// The maximum number of ranges of ports of each side of a rule.
-pub const MAX_PORT_RANGES: usize = 8;
-/// The maximum number of interfaces of a rule.
-pub const MAX_INTERFACES: usize = 8;
-
-/// The length of a controller's or an interface's name in the kernel in bytes, including a zero at the end.
-const NAME_BYTES: usize = 16;
-
-/// The length of a rule's name, likewise. Longer names are truncated.
-const RULE_NAME_BYTES: usize = 64;
+use crate::resent::Resent;
 
 /// The rules by which connections of a control group get controllers.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,40 +21,17 @@ pub struct Steering {
     pub unit: DrawnUnit,
     /// The rules in order, of which the first match counts. Connections that no rule matches keep their controllers.
     pub rules: Vec<SteeringRule>,
-    /// The networks of rules: address, prefix length, and a bit for each rule. The most specific network counts.
-    pub networks: Vec<(Ipv6Addr, u8, u64)>,
-}
-
-/// The properties of a new connection that rules test, apart from its remote address.
-#[derive(Debug, Clone, Copy)]
-pub struct NewConnection<'n> {
-    /// True if the other side opened it.
-    pub is_incoming: bool,
-    /// The local port, or the remote one if the connection is outgoing.
-    pub port: u16,
-    /// The RTT of the handshake; zero if it is unknown.
-    pub rtt: Duration,
-    /// The share of packets that the client network's connections resent, in millionths, if it is known.
-    pub resent: Option<u32>,
-    /// The name of the interface through which its data leave, if it is known.
-    pub interface: Option<&'n str>,
+    /// The networks of rules.
+    pub networks: Networks,
 }
 
 /// A rule: the controllers of some connections.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SteeringRule {
-    /// Its name for people.
+    /// Its name for people. Longer names than the program has room for are truncated.
     pub name: String,
-    /// The local ports of incoming connections: first and last of each range.
-    pub listen: Vec<(u16, u16)>,
-    /// The remote ports of outgoing connections.
-    pub connect: Vec<(u16, u16)>,
-    /// The range of the handshake's RTT.
-    pub rtt: Range<Duration>,
-    /// The range of the share of packets that the client network's connections resent, in millionths.
-    pub resent: Range<u32>,
-    /// The names of the interfaces through which data leave. Without any, all interfaces.
-    pub interfaces: Vec<String>,
+    /// The conditions for a connection, apart from its client's network.
+    pub conditions: Conditions,
     /// The minimum size of a reported object, in bytes. `None` if its connections' objects and round trips are not
     /// followed, which costs less.
     pub objects: Option<u64>,
@@ -73,17 +39,9 @@ pub struct SteeringRule {
     pub arms: Vec<(u64, String)>,
 }
 
-/// The 128 bits of an address. IPv4 is `::ffff:a.b.c.d`.
-pub fn mapped(address: IpAddr) -> Ipv6Addr {
-    match address {
-        IpAddr::V4(address) => address.to_ipv6_mapped(),
-        IpAddr::V6(address) => address,
-    }
-}
-
 impl Steering {
     /// `struct steering` of `bpf/steer/rule.h`, without rules and arms beyond the bounds, which the caller must count.
-    pub(crate) fn bytes(&self) -> Vec<u8> {
+    pub fn bytes(&self) -> Vec<u8> {
         let mut words = self.key.to_vec();
         words.extend(self.unit.words());
         words.push(self.rules.len().min(MAX_RULES) as u64);
@@ -97,7 +55,15 @@ impl Steering {
 
     /// True if it needs what client networks resent.
     pub fn remembers(&self) -> bool {
-        self.rules.iter().any(|rule| rule.resent != ANY_SHARE)
+        let mut rules = self.rules.iter();
+        rules.any(|rule| rule.conditions.has_bounds(Quantity::Resent))
+    }
+
+    /// The place of the first rule that matches a new connection: `rule_of` of `bpf/steer/rule.h`. `for_client` has the
+    /// bits of the rules that are for its client.
+    pub fn rule_of(&self, for_client: u64, of: &Connection) -> Option<usize> {
+        let mut places = 0..self.rules.len().min(MAX_RULES);
+        places.find(|&place| for_client >> place & 1 == 1 && self.rules[place].conditions.hold(of))
     }
 
     /// The inverse of `bytes`. The program fills unused space with zeros. It has no networks here, which are in a table
@@ -117,7 +83,7 @@ impl Steering {
             key: [low, high],
             unit: DrawnUnit::of_words(unit)?,
             rules: rules.collect::<Option<_>>()?,
-            networks: Vec::new(),
+            networks: Networks::default(),
         })
     }
 }
@@ -154,23 +120,22 @@ impl SteeringRule {
     /// `struct rule`.
     fn append(&self, to: &mut Vec<u8>) {
         let mut word = |word: u64| to.extend(word.to_ne_bytes());
-        for ports in [&self.listen, &self.connect] {
+        let of = &self.conditions;
+        for ports in [&of.listen, &of.connect] {
             for place in 0..MAX_PORT_RANGES {
                 // No range: the first port is above the last.
-                let (first, last) = ports
-                    .get(place)
-                    .map_or((1, 0), |&(first, last)| (first, last));
+                let (first, last) = ports.get(place).map_or((1, 0), Ports::ends);
                 word(first.into());
                 word(last.into());
             }
         }
-        word(self.rtt.start.as_nanos());
-        word(self.rtt.end.as_nanos());
-        word(self.resent.start.into());
-        word(self.resent.end.into());
+        for span in of.spans {
+            word(span.from);
+            word(span.below);
+        }
         for place in 0..MAX_INTERFACES {
-            let name = self.interfaces.get(place).map_or("", String::as_str);
-            to.extend(fixed::<NAME_BYTES>(name));
+            let name = of.interfaces.get(place).map_or("", Interface::name);
+            to.extend(fixed::<INTERFACE_NAME_BYTES>(name));
         }
         let mut word = |word: u64| to.extend(word.to_ne_bytes());
         word(self.objects.is_some().into());
@@ -180,7 +145,7 @@ impl SteeringRule {
         }
         for place in 0..MAX_ARMS {
             let arm = self.arms.get(place).map_or("", |(_, name)| name);
-            to.extend(fixed::<NAME_BYTES>(arm));
+            to.extend(fixed::<CONTROLLER_NAME_BYTES>(arm));
         }
         to.extend(fixed::<RULE_NAME_BYTES>(&self.name));
     }
@@ -188,58 +153,36 @@ impl SteeringRule {
     /// The inverse of `append`.
     fn parse(bytes: &mut &[u8]) -> Option<SteeringRule> {
         let ports = |bytes: &mut &[u8]| {
-            let all = (0..MAX_PORT_RANGES).map(|_| Some((port(word(bytes)?), port(word(bytes)?))));
-            let all: Vec<(u16, u16)> = all.collect::<Option<_>>()?;
-            Some(
-                all.into_iter()
-                    .filter(|(first, last)| first <= last)
-                    .collect(),
-            )
+            let all = (0..MAX_PORT_RANGES).map(|_| {
+                let (first, last) = (u16::try_from(word(bytes)?), u16::try_from(word(bytes)?));
+                Some(Ports::new(first.ok()?, last.ok()?))
+            });
+            let all: Vec<Option<Ports>> = all.collect::<Option<_>>()?;
+            Some(all.into_iter().flatten().collect())
         };
         let (listen, connect) = (ports(bytes)?, ports(bytes)?);
-        let rtt = Duration::from_nanos(word(bytes)?)..Duration::from_nanos(word(bytes)?);
-        let resent = u32::try_from(word(bytes)?).ok()?..u32::try_from(word(bytes)?).ok()?;
-        let mut interfaces = texts::<NAME_BYTES>(bytes, MAX_INTERFACES)?;
-        interfaces.retain(|name| !name.is_empty());
+        let mut spans = [Span::ANY; Quantity::ALL.len()];
+        for span in &mut spans {
+            (span.from, span.below) = (word(bytes)?, word(bytes)?);
+        }
+        let names = texts::<INTERFACE_NAME_BYTES>(bytes, MAX_INTERFACES)?;
+        let names = names.iter().filter(|name| !name.is_empty());
+        let interfaces = names.map(|name| name.parse().ok()).collect::<Option<_>>()?;
         let (follows, least) = (word(bytes)?, word(bytes)?);
         let ends: Option<Vec<u64>> = (0..MAX_ARMS).map(|_| word(bytes)).collect();
-        let arms = ends?.into_iter().zip(texts::<NAME_BYTES>(bytes, MAX_ARMS)?);
+        let arms = texts::<CONTROLLER_NAME_BYTES>(bytes, MAX_ARMS)?;
+        let arms = ends?.into_iter().zip(arms);
         Some(SteeringRule {
-            listen,
-            connect,
-            rtt,
-            resent,
-            interfaces,
+            conditions: Conditions {
+                listen,
+                connect,
+                interfaces,
+                spans,
+            },
             objects: (follows != 0).then_some(least),
             arms: arms.filter(|(_, name)| !name.is_empty()).collect(),
             name: text::<RULE_NAME_BYTES>(bytes)?,
         })
-    }
-
-    /// True if the rule matches a connection, apart from the remote address: `rule_of` of `bpf/steer/rule.h`. An RTT of
-    /// zero is unknown. An unknown interface is none of a rule's.
-    fn holds(&self, of: &NewConnection<'_>) -> bool {
-        let is_its = |name| self.interfaces.iter().any(|one| one == name);
-        let has_interface = self.interfaces.is_empty() || of.interface.is_some_and(is_its);
-        let has_rtt = if of.rtt.is_zero() {
-            self.rtt == (Duration::ZERO..Duration::MAX)
-        } else {
-            self.rtt.contains(&of.rtt)
-        };
-        let has_resent = match of.resent {
-            None => self.resent == ANY_SHARE,
-            Some(share) => self.resent.contains(&share),
-        };
-        let ports = if of.is_incoming {
-            &self.listen
-        } else {
-            &self.connect
-        };
-        let mut ports = ports.iter();
-        has_rtt
-            && has_resent
-            && has_interface
-            && ports.any(|(first, last)| (*first..=*last).contains(&of.port))
     }
 
     /// The index of a draw's arm: `arm_of` of `bpf/steer/assign.h`.
@@ -247,11 +190,6 @@ impl SteeringRule {
         let mut ends = self.arms.iter();
         ends.position(|(end, _)| draw >> 32 < *end).unwrap_or(0)
     }
-}
-
-#[expect(clippy::cast_possible_truncation, reason = "it was made of a port")]
-fn port(word: u64) -> u16 {
-    word as u16
 }
 
 /// The present settings of the program on a control group, and its rules for one address.
@@ -300,25 +238,18 @@ impl InForce {
     }
 
     /// The rule that matches a new connection.
-    pub fn rule(&self, of: &NewConnection<'_>) -> Option<&SteeringRule> {
-        let mut rules = self.steering.rules.iter().enumerate();
-        let holds =
-            |(place, rule): &(usize, &SteeringRule)| self.found >> place & 1 == 1 && rule.holds(of);
-        rules.find(holds).map(|(_, rule)| rule)
+    pub fn rule(&self, of: &Connection) -> Option<&SteeringRule> {
+        let place = self.steering.rule_of(self.found, of)?;
+        self.steering.rules.get(place)
     }
 
     /// True if the program has these settings. Only some networks are compared: the rules, the number of networks, and
     /// the rules for the address must be equal.
     pub fn is_of(&self, other: &Steering, address: IpAddr) -> bool {
-        let is_in = |(first, length, _): &&(Ipv6Addr, u8, u64)| {
-            let apart = first.to_bits() ^ mapped(address).to_bits();
-            apart.checked_shr(128 - u32::from(*length)).unwrap_or(0) == 0
-        };
-        // The last of the longest matches, because later networks replace earlier ones.
-        let found = other.networks.iter().filter(is_in).max_by_key(|one| one.1);
-        let found = found.map_or(0, |one| one.2);
         let is_same = Steering::parse(&other.bytes()).is_some_and(|of| of == self.steering);
-        is_same && other.networks.len() == self.networks && found == self.found
+        is_same
+            && other.networks.entries().len() == self.networks
+            && other.networks.rules(address) == self.found
     }
 }
 
@@ -366,15 +297,19 @@ impl Add for SteeringCounts {
 mod tests {
     use super::*;
 
+    fn ports(first: u16, last: u16) -> Ports {
+        Ports::new(first, last).unwrap()
+    }
+
     #[test]
     fn rules_are_as_long_as_the_programs() {
         let rule = SteeringRule {
             name: "ä".repeat(RULE_NAME_BYTES),
-            listen: vec![(443, 443)],
-            connect: Vec::new(),
-            rtt: Duration::ZERO..Duration::MAX,
-            interfaces: vec!["eth0".to_owned(); MAX_INTERFACES + 1],
-            resent: ANY_SHARE,
+            conditions: Conditions::new(
+                vec![ports(443, 443); MAX_PORT_RANGES + 1],
+                Vec::new(),
+                vec!["eth0".parse().unwrap(); MAX_INTERFACES + 1],
+            ),
             objects: Some(0),
             arms: vec![(1 << 32, "a_name_that_is_too_long".to_owned())],
         };
@@ -382,7 +317,7 @@ mod tests {
             key: [1, 2],
             unit: DrawnUnit::Prefix(24, 48),
             rules: vec![rule; MAX_RULES + 1],
-            networks: Vec::new(),
+            networks: Networks::default(),
         };
         let mut bytes = Vec::new();
         steering.rules[0].append(&mut bytes);
@@ -402,23 +337,21 @@ mod tests {
     fn two_rules(unit: DrawnUnit) -> Steering {
         let rule = |name: &str, port, rtt| SteeringRule {
             name: name.to_owned(),
-            listen: vec![(port, port + 9)],
-            connect: vec![(80, 80)],
-            rtt,
-            interfaces: Vec::new(),
-            resent: ANY_SHARE,
+            conditions: Conditions::new(
+                vec![ports(port, port + 9)],
+                vec![ports(80, 80)],
+                Vec::new(),
+            )
+            .with(Quantity::Rtt, rtt),
             objects: Some(0),
             arms: vec![(1 << 31, "reno".to_owned()), (1 << 32, "bbr".to_owned())],
         };
-        let far = Duration::from_millis(50)..Duration::from_millis(90);
+        let far = Span::new(50_000_000, Some(90_000_000));
         Steering {
             key: [1, u64::MAX],
             unit,
-            rules: vec![
-                rule("far", 443, far),
-                rule("rest", 440, Duration::ZERO..Duration::MAX),
-            ],
-            networks: Vec::new(),
+            rules: vec![rule("far", 443, far), rule("rest", 440, Span::ANY)],
+            networks: Networks::default(),
         }
     }
 
@@ -437,7 +370,7 @@ mod tests {
             },
         ] {
             let mut steering = two_rules(unit);
-            steering.rules[0].resent = 10_000..20_000;
+            bound_resent(&mut steering, 10_000, 20_000);
             let mut bytes = steering.bytes();
             let needed = bytes.len();
             // The kernel has room for all rules.
@@ -450,51 +383,55 @@ mod tests {
         assert_eq!(Steering::parse(&[0xff; 1 << 16]), None);
     }
 
-    /// A connection at port 443, of which no more is known.
-    fn incoming(millis: u64) -> NewConnection<'static> {
-        NewConnection {
-            is_incoming: true,
-            port: 443,
-            rtt: Duration::from_millis(millis),
-            resent: None,
-            interface: None,
-        }
+    fn bound_resent(steering: &mut Steering, from: u64, below: u64) {
+        let rule = &mut steering.rules[0];
+        let span = Span::new(from, Some(below));
+        rule.conditions = rule.conditions.clone().with(Quantity::Resent, span);
+    }
+
+    fn client() -> IpAddr {
+        "192.0.2.7".parse().unwrap()
+    }
+
+    /// A connection at port 443 with this RTT.
+    fn incoming(millis: u64) -> Connection {
+        Connection::incoming(client(), 443).with_rtt(Duration::from_millis(millis))
     }
 
     #[test]
     fn a_rule_for_an_interface_holds_only_where_it_is_known() {
         let mut steering = two_rules(DrawnUnit::Connection);
-        steering.rules[1].interfaces = vec!["eth0".to_owned(), "fifteen-letters".to_owned()];
+        let names = ["eth0", "fifteen-letters"].map(|name| name.parse().unwrap());
+        steering.rules[1].conditions.interfaces = names.to_vec();
         let read = Steering::parse(&steering.bytes()).unwrap();
         assert_eq!(read, steering);
         let in_force = InForce::new(read, 0b11, 2, Resent::default(), Duration::ZERO);
-        let is_there = |interface| {
-            in_force
-                .rule(&NewConnection {
-                    interface,
-                    ..incoming(0)
-                })
-                .is_some()
+        let is_there = |name: &str| {
+            let of = Connection {
+                interface: name.parse().ok(),
+                ..incoming(0)
+            };
+            in_force.rule(&of).is_some()
         };
-        assert!(is_there(Some("eth0")) && is_there(Some("fifteen-letters")));
-        assert!(!is_there(Some("eth1")) && !is_there(None));
+        assert!(is_there("eth0") && is_there("fifteen-letters"));
+        assert!(!is_there("eth1") && !is_there(""));
     }
 
     #[test]
     fn the_first_rule_that_holds_counts_and_another_policy_is_told() {
-        let address: IpAddr = "192.0.2.7".parse().unwrap();
         let mut steering = two_rules(DrawnUnit::Prefix(24, 48));
-        let network = |text: &str, length, rules| (mapped(text.parse().unwrap()), length, rules);
-        steering.networks = vec![network("::", 0, 0b01), network("192.0.2.0", 120, 0b11)];
+        let network = |text: &str, rules| (text.parse().unwrap(), rules);
+        let networks = |rules| Networks::new([network("192.0.2.0/24", rules)], 0b01);
+        steering.networks = networks(0b11);
         let read = Steering::parse(&steering.bytes()).unwrap();
-        let in_force = InForce::new(read, 0b11, 2, Resent::default(), Duration::ZERO);
+        let in_force = InForce::new(read, 0b11, 3, Resent::default(), Duration::ZERO);
         let rule = |is_incoming, port, millis| {
-            let rule = in_force.rule(&NewConnection {
+            let of = Connection {
                 is_incoming,
                 port,
                 ..incoming(millis)
-            });
-            rule.map(|rule| rule.name.as_str())
+            };
+            in_force.rule(&of).map(|rule| rule.name.as_str())
         };
         assert_eq!(rule(true, 443, 50), Some("far"));
         assert_eq!(rule(true, 443, 90), Some("rest"));
@@ -510,17 +447,21 @@ mod tests {
         assert_eq!(in_force.steering.rules[0].arm(1 << 62), 0);
         assert_eq!(in_force.steering.rules[0].arm(u64::MAX), 1);
 
-        assert!(in_force.is_of(&steering, address));
-        assert!(!elsewhere.is_of(&steering, address));
+        assert!(in_force.is_of(&steering, client()));
+        assert!(!elsewhere.is_of(&steering, client()));
         let mut other = steering.clone();
         other.rules[1].arms[0].1 = "cubic".to_owned();
-        assert!(!in_force.is_of(&other, address));
+        assert!(!in_force.is_of(&other, client()));
         other = steering.clone();
-        other.networks.push(network("2001:db8::", 32, 0b11));
-        assert!(!in_force.is_of(&other, address));
+        let more = [
+            network("192.0.2.0/24", 0b11),
+            network("2001:db8::/32", 0b11),
+        ];
+        other.networks = Networks::new(more, 0b01);
+        assert!(!in_force.is_of(&other, client()));
         other = steering;
-        other.networks[1].2 = 0b01;
-        assert!(!in_force.is_of(&other, address));
+        other.networks = networks(0b01);
+        assert!(!in_force.is_of(&other, client()));
     }
 
     #[test]
@@ -530,14 +471,14 @@ mod tests {
             let resent = Resent::default();
             let in_force = InForce::new(steering.clone(), 0b11, 2, resent, Duration::ZERO);
             assert_eq!(in_force.resent().is_some(), steering.remembers());
-            let rule = in_force.rule(&NewConnection {
-                resent: share,
-                ..incoming(60)
-            });
-            rule.map(|rule| rule.name.clone()).unwrap_or_default()
+            let of = incoming(60).with(Quantity::Resent, share);
+            in_force
+                .rule(&of)
+                .map(|rule| rule.name.clone())
+                .unwrap_or_default()
         };
         assert_eq!(rule(&steering, None), "far");
-        steering.rules[0].resent = 10_000..20_000;
+        bound_resent(&mut steering, 10_000, 20_000);
         for (share, name) in [
             (None, "rest"),
             (Some(9_999), "rest"),
@@ -547,7 +488,7 @@ mod tests {
         ] {
             assert_eq!(rule(&steering, share), name, "{share:?}");
         }
-        steering.rules[0].resent = 0..20_000;
+        bound_resent(&mut steering, 0, 20_000);
         assert_eq!(rule(&steering, None), "rest");
         assert_eq!(rule(&steering, Some(0)), "far");
     }

@@ -22,7 +22,7 @@ use std::fmt::Write as _;
 use std::fs::{self, File};
 use std::hint::black_box;
 use std::io::Write;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -32,7 +32,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use experiment::policy::{MAX_NETWORKS, Policy};
 use experiment::{Key, Shares, Unit};
 use fleet::Systems;
-use kernel::{Attached, DrawnUnit, Steering, SteeringRule, mapped};
+use kernel::{Attached, DrawnUnit, Steering, SteeringRule};
 use linux::socket::{ConnectOptions, Listener, abort_on_close, connect_here, listen_here};
 use linux::{Network, NetworkConfig};
 use nix::sys::resource::{UsageWho, getrusage};
@@ -40,6 +40,7 @@ use nix::sys::time::TimeValLike;
 use nix::time::{ClockId, clock_gettime};
 use report::Marks;
 use rollout::steer::Steer;
+use rules::{Conditions, Networks, Ports, Prefix, Quantity, Span};
 
 use group::Group;
 
@@ -224,7 +225,7 @@ fn policy_of(directory: &Path, group: &Group, networks: usize) -> Outcome<(Polic
     })?;
     let read = begin.elapsed();
     let begin = Instant::now();
-    let count = policy.networks().0.len();
+    let count = policy.networks().entries().len();
     let of = format!("of {networks} lines with {count} networks");
     let rows = [
         (
@@ -251,40 +252,40 @@ fn resident() -> Outcome<f64> {
     Ok(kilobytes.unwrap_or("0").parse::<f64>()? * 1024.0)
 }
 
-/// One rule for all connections, and a table of `networks` networks.
-fn steering(networks: usize) -> Steering {
-    let rule = SteeringRule {
+/// Rules with these conditions for all connections, and a table of `networks` networks.
+fn steering_by(rules: Vec<Conditions>, networks: usize) -> Steering {
+    let bits = (1 << rules.len()) - 1;
+    let rule = |conditions| SteeringRule {
         name: "lossy".to_owned(),
-        listen: vec![(1, u16::MAX)],
-        connect: Vec::new(),
-        rtt: units::Duration::ZERO..units::Duration::MAX,
-        interfaces: Vec::new(),
-        resent: kernel::ANY_SHARE,
+        conditions,
         objects: None,
         arms: vec![(1 << 32, "reno".to_owned())],
     };
     let all: BTreeMap<Ipv4Addr, ()> = (0..networks).map(|number| (network(number), ())).collect();
-    let part = |address: &Ipv4Addr| (mapped((*address).into()), 96 + 24, 1);
-    let rest = (Ipv6Addr::UNSPECIFIED, 0, 1);
+    let part = |address: &Ipv4Addr| (Prefix::around((*address).into(), 24), bits);
     Steering {
         key: [1, 2],
         unit: DrawnUnit::Prefix(24, 48),
-        rules: vec![rule],
-        networks: all.keys().map(part).chain([rest]).collect(),
+        rules: rules.into_iter().map(rule).collect(),
+        networks: Networks::new(all.keys().map(part), bits),
     }
 }
 
+/// The conditions of a rule for all connections.
+fn all_connections() -> Conditions {
+    let ports = Ports::new(1, u16::MAX).into_iter().collect();
+    Conditions::new(ports, Vec::new(), Vec::new())
+}
+
+/// One rule for all connections, and a table of `networks` networks.
+fn steering(networks: usize) -> Steering {
+    steering_by(vec![all_connections()], networks)
+}
+
 /// The same with a rule before it for networks that resend more, whose share is unknown.
-fn with_share(mut steering: Steering) -> Steering {
-    let rule = SteeringRule {
-        resent: 10_000..u32::MAX,
-        ..steering.rules[0].clone()
-    };
-    steering.rules.insert(0, rule);
-    for (_, _, rules) in &mut steering.networks {
-        *rules = 0b11;
-    }
-    steering
+fn with_share(networks: usize) -> Steering {
+    let lossy = all_connections().with(Quantity::Resent, Span::new(10_000, None));
+    steering_by(vec![lossy, all_connections()], networks)
 }
 
 /// A listening socket of the control group, which its accepted sockets inherit.
@@ -361,7 +362,7 @@ fn set_up(group: &Group, connections: usize, networks: usize) -> Outcome<Vec<Vec
         ("1 network", Some(steering(1))),
         (
             "1 network, its share of resent packets asked",
-            Some(with_share(steering(1))),
+            Some(with_share(1)),
         ),
         ("all networks", Some(steering(networks))),
     ];

@@ -6,7 +6,7 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use experiment::Interface;
+use rules::Interface;
 
 /// Checks that interfaces exist, in this process's network namespace or in that of a process of the control group. Each
 /// interface comes with the place that names it. If one does not exist, returns its place, with the reason.

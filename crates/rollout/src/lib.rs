@@ -9,6 +9,5 @@
 
 mod controllers;
 mod interfaces;
-mod networks;
 pub mod steer;
 pub mod study;

@@ -3,8 +3,8 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use experiment::Interface;
 use program::failure::Failure;
+use rules::Interface;
 
 /// The calendar time: seconds since 1970.
 pub fn unix_s() -> f64 {

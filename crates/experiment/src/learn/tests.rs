@@ -312,7 +312,7 @@ fn groups_of_one_controller_share_a_rule_that_a_person_can_read() {
     let systems = found.rules[2].systems.clone();
     let many = systems.len();
     // Chance leaves some groups out. The others are more than the most rules of a policy.
-    assert!(many > crate::policy::MAX_RULES, "{text}");
+    assert!(many > rules::MAX_RULES, "{text}");
     assert_eq!(
         rules(&found),
         [

@@ -24,15 +24,7 @@ controller = "kernel:fullpipe_bbr3"
 "#;
 
 fn of(client: &str, port: u16, millis: u64) -> Connection {
-    Connection {
-        client: client.parse().unwrap(),
-        is_incoming: true,
-        port,
-        rtt: Duration::from_millis(millis),
-        interface: None,
-        resent: None,
-        at: Duration::ZERO,
-    }
+    Connection::incoming(client.parse().unwrap(), port).with_rtt(Duration::from_millis(millis))
 }
 
 #[test]
@@ -83,13 +75,28 @@ fn an_rtt_that_is_not_known_is_within_no_bounds() {
 }
 
 #[test]
+fn a_rule_is_lowered_with_all_of_its_conditions() {
+    let bounds = "interface = [\"eth0\"]\nconnect = [\"80-81\"]\nrtt_from = \"1ms\"\nrtt_below = \"9ms\"\nresent_below = \"2%\"";
+    let policy = Policy::parse(&TEXT.replace("rtt_from = \"100ms\"", bounds)).unwrap();
+    let rule = policy.rules[2].conditions();
+    assert_eq!(rule.listen, ["443".parse().unwrap()]);
+    assert_eq!(rule.connect, ["80-81".parse().unwrap()]);
+    assert_eq!(rule.interfaces, ["eth0".parse().unwrap()]);
+    assert_eq!(
+        rule.span(Quantity::Rtt),
+        Span::new(1_000_000, Some(9_000_000))
+    );
+    assert_eq!(rule.span(Quantity::Resent), Span::new(0, Some(20_000)));
+    let any = policy.rules[0].conditions();
+    assert!(Quantity::ALL.iter().all(|one| !any.has_bounds(*one)));
+}
+
+#[test]
 fn a_share_that_is_not_known_is_within_no_bounds() {
     let resent = |bounds: &str, share: Option<u32>| {
         let policy = Policy::parse(&TEXT.replace("rtt_from = \"100ms\"", bounds)).unwrap();
-        let of = Connection {
-            resent: share.map(|millionths| Ratio::new(millionths, 1_000_000)),
-            ..of("198.51.100.1", 443, 1)
-        };
+        let share = share.map(|millionths| Ratio::new(millionths, 1_000_000));
+        let of = of("198.51.100.1", 443, 1).with_resent(share);
         policy.decide(&of).is_some()
     };
     for (bounds, share, is_in) in [
@@ -109,13 +116,19 @@ fn a_share_that_is_not_known_is_within_no_bounds() {
 
 #[test]
 fn a_network_has_the_rules_of_those_around_it() {
-    let (networks, everywhere) = Policy::parse(TEXT).unwrap().networks();
-    let bits = |prefix: &str| bits_of(&networks, prefix);
-    assert_eq!(everywhere, 0b100);
-    assert_eq!(bits("10.0.0.0/8"), 0b101);
-    assert_eq!(bits("10.9.0.0/16"), 0b111);
-    assert_eq!(bits("192.0.2.0/24"), 0b110);
-    assert_eq!(networks.len(), 4);
+    let networks = Policy::parse(TEXT).unwrap().networks();
+    for (client, bits) in [
+        ("10.0.0.1", 0b101),
+        ("10.9.0.1", 0b111),
+        ("192.0.2.1", 0b110),
+        ("198.51.100.1", 0b100),
+        ("2001:db8::1", 0b101),
+        ("2001:db9::1", 0b100),
+    ] {
+        assert_eq!(networks.rules(client.parse().unwrap()), bits, "{client}");
+    }
+    // The policy's, and the whole of each version of IP.
+    assert_eq!(networks.entries().len(), 4 + 2);
 }
 
 #[test]
@@ -127,7 +140,7 @@ fn a_system_is_its_networks_and_nowhere_without_them() {
     let mut policy = Policy::parse(&text).unwrap();
     let lossy = of("192.0.2.9", 443, 1);
     assert_eq!(policy.decide(&lossy), None);
-    assert_eq!(policy.networks().1, 0b100);
+    assert_eq!(policy.networks().rules(lossy.client), 0b100);
     let error = policy.place_systems(&BTreeMap::new()).unwrap_err();
     let error = error.to_string();
     assert!(
@@ -139,7 +152,7 @@ fn a_system_is_its_networks_and_nowhere_without_them() {
     assert_eq!(policy.systems().into_iter().collect::<Vec<_>>(), [64500]);
     policy.place_systems(&networks).unwrap();
     assert_eq!(policy.decide(&lossy).unwrap().rule.name, "lossy");
-    assert_eq!(bits_of(&policy.networks().0, "192.0.2.0/24"), 0b110);
+    assert_eq!(policy.networks().rules(lossy.client), 0b110);
 }
 
 #[test]
@@ -170,12 +183,6 @@ fn networks_of_a_file_are_a_rules_and_too_many_are_refused() {
     }
 }
 
-fn bits_of(networks: &[(Prefix, u64)], prefix: &str) -> u64 {
-    let prefix: Prefix = prefix.parse().unwrap();
-    let place = networks.binary_search_by_key(&prefix, |(one, _)| *one);
-    networks[place.unwrap()].1
-}
-
 proptest::proptest! {
     /// For any networks in any rules: the most specific network with an address has the bits of all networks with it.
     #[test]
@@ -188,11 +195,11 @@ proptest::proptest! {
         for (rule, low, length) in said {
             policy.rules[rule].prefix.push(Prefix::around(at(low << 4 | low), length));
         }
-        let (networks, everywhere) = policy.networks();
-        proptest::prop_assert!(networks.is_sorted() && networks.windows(2).all(|two| two[0].0 != two[1].0));
+        let networks = policy.networks();
+        let each: BTreeSet<_> = networks.entries().iter().map(|(first, length, _)| (first, length)).collect();
+        proptest::prop_assert_eq!(each.len(), networks.entries().len());
         let address = at(address);
-        let having = networks.iter().filter(|(prefix, _)| prefix.has(address));
-        let found = having.max_by_key(|(prefix, _)| prefix.length()).map_or(everywhere, |one| one.1);
+        let found = networks.rules(address);
         let each = policy.rules.iter().enumerate().filter(|(_, rule)| {
             rule.is_everywhere() || rule.prefix.iter().any(|prefix| prefix.has(address))
         });

@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 
 use csv_core::{ReadRecordResult, Reader, ReaderBuilder};
-use experiment::Prefix;
+use rules::Prefix;
 
 use super::MAX_LINE_BYTES;
 

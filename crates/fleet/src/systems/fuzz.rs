@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::{Regions, Systems, Table, list};
-use experiment::Prefix;
+use rules::Prefix;
 
 /// The maximum number of networks of a list in these tests.
 const MAX_NETWORKS: usize = 1000;

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 
-use experiment::Prefix;
+use rules::Prefix;
 use text::{Lines, TextError};
 
 use super::text::LineError;

@@ -18,9 +18,9 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use ::text::{TextError, is_utf_16};
-use experiment::Prefix;
 use hashbrown::HashMap;
 use maxminddb::{Reader, WithinOptions};
+use rules::Prefix;
 use serde::Deserialize;
 use serde::de::{Deserializer, Error, Visitor};
 

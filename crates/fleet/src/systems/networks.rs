@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
-use experiment::Prefix;
 use maxminddb::{Reader, WithinOptions};
+use rules::Prefix;
 
 use super::{Entry, MAX_NETWORKS, Systems, SystemsError, Table};
 

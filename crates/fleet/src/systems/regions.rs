@@ -6,8 +6,8 @@ use std::io::{BufRead, BufReader};
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use experiment::Prefix;
 use hashbrown::HashMap;
+use rules::Prefix;
 use text::{Lines, TextError};
 
 use super::ranges::{Collected, Ranges};

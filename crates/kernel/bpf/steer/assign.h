@@ -6,8 +6,7 @@
 #pragma once
 
 #include "../number.h"
-
-#define ARMS 8
+#include "bounds.h"
 
 /* The kinds of units. */
 enum unit_kind {
@@ -119,7 +118,7 @@ static inline u64 draw(u64 key0, u64 key1, const struct subject *of)
 /* The first arm whose end is above the draw's upper half. */
 static inline u32 arm_of(u64 drawn, const u64 *ends)
 {
-	for (u32 arm = 0; arm < ARMS; arm++)
+	for (u32 arm = 0; arm < MAX_ARMS; arm++)
 		if (drawn >> 32 < ends[arm])
 			return arm;
 	return 0;

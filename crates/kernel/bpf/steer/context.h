@@ -7,7 +7,11 @@
 
 #include "../number.h"
 
+#ifdef __bpf__
 #define SECTION(name) __attribute__((section(name), used))
+#else
+#define SECTION(name) __attribute__((used))
+#endif
 
 /* The layout is part of the kernel's interface. Each read is of one field, because the verifier requires it. */
 struct bpf_sock_ops {
@@ -54,7 +58,9 @@ struct bpf_sock_ops {
 #define SOL_TCP 6
 #define TCP_CONGESTION 13
 
+#ifdef __bpf__
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+#endif
 
 struct minmax_sample {
 	u32 t;
@@ -115,7 +121,9 @@ struct tcp_sock {
 	u32 chrono_stat[3];
 };
 
+#ifdef __bpf__
 #pragma clang attribute pop
+#endif
 
 static void *(*bpf_map_lookup_elem)(void *map, const void *key) = (void *)1;
 static long (*bpf_map_update_elem)(void *map, const void *key, const void *value, u64 flags) = (void *)2;

@@ -78,7 +78,7 @@ static inline void tell_object(struct bpf_sock_ops *context, struct connection *
 		return;
 	of->number++;
 	/* Nobody would look at it. */
-	if (place < RULES && bytes < steering.rules[place].least)
+	if (place < MAX_RULES && bytes < steering.rules[place].least)
 		return;
 	object = bpf_ringbuf_reserve(&objects, sizeof(*object), 0);
 	if (!object) {

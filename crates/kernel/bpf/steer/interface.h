@@ -9,13 +9,12 @@
  */
 #pragma once
 
+#include "bounds.h"
 #include "context.h"
-
-#define INTERFACES 8
 
 /* A name with zeros after its end. Without a name, all is zero. */
 struct interface {
-	u64 words[2];
+	u64 words[INTERFACE_NAME_BYTES / 8];
 };
 
 /* Clears the bytes from the first zero byte on. A renamed interface has the rest of its earlier name there. */

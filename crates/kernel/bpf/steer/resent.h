@@ -14,8 +14,7 @@
 /* With more packets, both counts are halved, so that recent connections count more. */
 #define MOST_PACKETS (1 << 14)
 #define MILLION 1000000ULL
-#define UNKNOWN_SHARE (~0U)
-#define ANY_SHARE (~0U)
+#define UNKNOWN_SHARE U64_MAX
 
 static inline u64 sent_of(u64 memory)
 {
@@ -66,12 +65,4 @@ static inline u64 remember(u64 memory, u64 sent, u64 resent)
 	if (seen == UNKNOWN_SHARE)
 		return memory | share << 32;
 	return memory | max(share * 4 / 5, min(seen, share * 4 / 3)) << 32;
-}
-
-/* An unknown share matches no bounds. */
-static inline bool has_share(u64 from, u64 below, u64 share)
-{
-	if (share == UNKNOWN_SHARE)
-		return !from && below == ANY_SHARE;
-	return from <= share && share < below;
 }

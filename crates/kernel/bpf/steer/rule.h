@@ -2,36 +2,40 @@
 /* The settings that the loader passes: rules in order, of which the first match counts. They are constants for the verifier. */
 #pragma once
 
+#include "../setting.h"
 #include "assign.h"
 #include "context.h"
 #include "interface.h"
 #include "resent.h"
-
-#define RULES 32
-#define PORTS 8
-#define CONTROLLER 16
-#define NAME 64
-#define ANY_RTT ((u64)-1)
 
 struct ports {
 	u64 first;
 	u64 last;
 };
 
+/* The quantities of a connection that rules bound: `crates/rules/src/quantity.rs`. */
+enum quantity {
+	HANDSHAKE_RTT, /* in nanoseconds */
+	RESENT_SHARE, /* of the packets of the client network's connections, in millionths */
+	QUANTITIES,
+};
+
+struct span {
+	u64 from;
+	u64 below; /* or U64_MAX */
+};
+
 /* An empty range, whose first port is above its last, stands for no range. */
 struct rule {
-	struct ports listen[PORTS];
-	struct ports connect[PORTS];
-	u64 rtt_from; /* RTT of the handshake, in nanoseconds */
-	u64 rtt_below; /* or ANY_RTT */
-	u64 resent_from; /* share of packets that the client network's connections resent, in millionths */
-	u64 resent_below; /* or ANY_SHARE */
-	struct interface interfaces[INTERFACES]; /* no name: any interface */
+	struct ports listen[MAX_PORT_RANGES];
+	struct ports connect[MAX_PORT_RANGES];
+	struct span spans[QUANTITIES];
+	struct interface interfaces[MAX_INTERFACES]; /* no name: any interface */
 	u64 follows; /* whether its connections' objects and round trips are followed */
 	u64 least; /* the bytes of the smallest object that is reported */
-	u64 ends[ARMS];
-	u64 controllers[ARMS][CONTROLLER / 8]; /* names, with zeros behind them */
-	char name[NAME]; /* the name for people */
+	u64 ends[MAX_ARMS];
+	u64 controllers[MAX_ARMS][CONTROLLER_NAME_BYTES / 8]; /* names, with zeros behind them */
+	char name[RULE_NAME_BYTES]; /* the name for people */
 };
 
 struct steering {
@@ -39,10 +43,10 @@ struct steering {
 	struct unit unit;
 	u64 count;
 	u64 remembers; /* whether a rule has bounds for the share of resent packets */
-	struct rule rules[RULES];
+	struct rule rules[MAX_RULES];
 };
 
-const volatile struct steering steering SECTION(".rodata.steering");
+SETTING struct steering steering SECTION(".rodata.steering");
 
 /* The rules that match a network, one bit for each. The most specific network counts. */
 struct network {
@@ -78,18 +82,26 @@ static inline u64 rules_of_network(const struct bpf_sock_ops *context)
 
 static inline bool has_port(const volatile struct ports *ports, u32 port)
 {
-	for (u32 range = 0; range < PORTS; range++)
+	for (u32 range = 0; range < MAX_PORT_RANGES; range++)
 		if (ports[range].first <= port && port <= ports[range].last)
 			return true;
 	return false;
 }
 
-/* Fast Open sends data before there is an RTT. An unknown RTT matches no bounds. */
-static inline bool has_rtt(const volatile struct rule *rule, u64 rtt)
+/* A value of U64_MAX is unknown, and matches no bounds. */
+static inline bool is_within(const volatile struct span *span, u64 value)
 {
-	if (!rtt)
-		return !rule->rtt_from && rule->rtt_below == ANY_RTT;
-	return rule->rtt_from <= rtt && rtt < rule->rtt_below;
+	if (value == U64_MAX)
+		return !span->from && span->below == U64_MAX;
+	return span->from <= value && value < span->below;
+}
+
+/* Fast Open sends data before there is an RTT. */
+static inline u64 rtt_of(const struct bpf_sock_ops *context)
+{
+	u64 rtt = (context->srtt_us >> 3) * NANOS_PER_MICRO;
+
+	return rtt ? rtt : U64_MAX;
 }
 
 /* Without a name, any interface will do. */
@@ -100,7 +112,7 @@ static inline bool has_interface(const struct bpf_sock_ops *context, const volat
 	if (!names[0].words[0])
 		return true;
 	interface_of(context, &interface);
-	for (u32 at = 0; at < INTERFACES; at++)
+	for (u32 at = 0; at < MAX_INTERFACES; at++)
 		if (interface.words[0] && interface.words[0] == names[at].words[0] && interface.words[1] == names[at].words[1])
 			return true;
 	return false;
@@ -129,23 +141,25 @@ SEPARATE u32 holds(struct bpf_sock_ops *context, u32 place, u64 share)
 {
 	bool is_server = context->op == BPF_SOCK_OPS_PASSIVE_ESTABLISHED_CB;
 	u32 port = is_server ? FIELD(context, local_port) : from_network(FIELD(context, remote_port));
-	u64 rtt = (context->srtt_us >> 3) * NANOS_PER_MICRO;
+	u64 values[QUANTITIES] = { [HANDSHAKE_RTT] = rtt_of(context), [RESENT_SHARE] = share };
 	const volatile struct rule *rule;
 
-	if (place >= RULES)
+	if (place >= MAX_RULES)
 		return false;
 	rule = &steering.rules[place];
-	return has_rtt(rule, rtt) && has_share(rule->resent_from, rule->resent_below, share) &&
-	       has_port(is_server ? rule->listen : rule->connect, port) && has_interface(context, rule->interfaces);
+	for (u32 quantity = 0; quantity < QUANTITIES; quantity++)
+		if (!is_within(&rule->spans[quantity], values[quantity]))
+			return false;
+	return has_port(is_server ? rule->listen : rule->connect, port) && has_interface(context, rule->interfaces);
 }
 
-/* The first rule that matches a new connection, or RULES if none does. */
+/* The first rule that matches a new connection, or MAX_RULES if none does. */
 SEPARATE u32 rule_of(struct bpf_sock_ops *context, u64 share)
 {
 	u64 candidates = rules_of_network(context);
 
-	for (u32 place = 0; place < RULES && place < steering.count; place++)
+	for (u32 place = 0; place < MAX_RULES && place < steering.count; place++)
 		if (candidates >> place & 1 && holds(context, place, share))
 			return place;
-	return RULES;
+	return MAX_RULES;
 }

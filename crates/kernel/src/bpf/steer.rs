@@ -13,6 +13,7 @@ use libbpf_rs::{
     RingBufferBuilder,
 };
 use nix::time::{ClockId, clock_getres};
+use rules::mapped;
 use units::Duration;
 
 use super::memory::{self, Memory};
@@ -23,7 +24,7 @@ use crate::permission::permission;
 use crate::requirement::{Requirement, met};
 use crate::{
     EndedConnection, Error, InForce, ProgramOwner, ReportedObject, Resent, Steering,
-    SteeringCounts, mapped, resent, since_boot,
+    SteeringCounts, resent, since_boot,
 };
 
 const OBJECT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/steer.bpf.o"));
@@ -144,7 +145,7 @@ fn load(
     for mut map in opened.maps_mut() {
         let name = map.name().to_string_lossy().into_owned();
         if name == "networks" {
-            let networks = u32::try_from(steering.networks.len()).unwrap_or(u32::MAX);
+            let networks = u32::try_from(steering.networks.entries().len()).unwrap_or(u32::MAX);
             map.set_max_entries(networks.max(1)).map_err(refused)?;
         } else if name == memory::MAP {
             memory::give(&mut map, steering, memory).map_err(refused)?;
@@ -161,11 +162,11 @@ fn load(
     let object = opened.load().map_err(refused)?;
     drop(waiting);
     let networks = map(&object, "networks")?;
-    for part in steering.networks.chunks(BATCH) {
+    for part in steering.networks.entries().chunks(BATCH) {
         meanwhile()?;
         note(&networks, part).map_err(failed(format!(
             "cannot note the {} networks of the rules in the kernel",
-            steering.networks.len()
+            steering.networks.entries().len()
         )))?;
     }
     Ok(object)

@@ -1,18 +1,19 @@
 //! Rules for interfaces: two pairs of veth devices between two network namespaces.
 
 use std::fs::{self, File};
-use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
+use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::os::fd::{AsFd, AsRawFd};
 use std::path::Path;
 use std::process::Command;
 use std::thread;
 
-use kernel::{Attached, DrawnUnit, Steering, SteeringRule, mapped};
+use kernel::{Attached, DrawnUnit, Steering, SteeringRule};
 use nix::sched::{CloneFlags, setns, unshare};
 use nix::sys::socket::{getsockopt, sockopt::TcpCongestion};
+use rules::{Conditions, Networks};
 use units::Duration;
 
-use super::steered::Group;
+use super::steered::{Group, ports};
 
 /// The port at which the near host accepts, and the port to which it connects.
 const IN: u16 = 7000;
@@ -143,21 +144,21 @@ fn controller(stream: &TcpStream) -> String {
 
 /// A rule for connections through some interfaces.
 fn steering(controller: &str, interfaces: &[&str]) -> Steering {
-    let all: IpAddr = [0_u16; 8].into();
+    let interfaces = interfaces.iter().map(|name| name.parse().expect("a name"));
     Steering {
         key: [1, 2],
         unit: DrawnUnit::Connection,
         rules: vec![SteeringRule {
             name: "some".to_owned(),
-            listen: vec![(IN, IN)],
-            connect: vec![(OUT, OUT)],
-            rtt: Duration::ZERO..Duration::MAX,
-            resent: kernel::ANY_SHARE,
+            conditions: Conditions::new(
+                vec![ports(IN, IN)],
+                vec![ports(OUT, OUT)],
+                interfaces.collect(),
+            ),
             objects: Some(0),
-            interfaces: interfaces.iter().map(|name| (*name).to_owned()).collect(),
             arms: vec![(1 << 32, controller.to_owned())],
         }],
-        networks: vec![(mapped(all), 0, 1)],
+        networks: Networks::new([], 1),
     }
 }
 

@@ -7,10 +7,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-use kernel::{DrawnUnit, Steering, SteeringCounts, SteeringRule, mapped};
+use kernel::{DrawnUnit, Steering, SteeringCounts, SteeringRule};
 use nix::sys::pthread::{pthread_kill, pthread_self};
 use nix::sys::signal::Signal;
 use nix::sys::statfs::{CGROUP2_SUPER_MAGIC, statfs};
+use rules::{
+    Conditions, MAX_INTERFACES, MAX_PORT_RANGES, MAX_RULES, Networks, Ports, Prefix, Quantity, Span,
+};
 use signal_hook::consts::SIGUSR1;
 use signal_hook::flag;
 use units::Duration;
@@ -67,26 +70,30 @@ impl Drop for Group {
     }
 }
 
+pub fn ports(first: u16, last: u16) -> Ports {
+    Ports::new(first, last).expect("a range")
+}
+
 fn steering(networks: u32) -> Steering {
     let rule = SteeringRule {
         name: "one".to_owned(),
-        listen: vec![(443, 443), (8000, 8010)],
-        connect: vec![(80, 80)],
-        rtt: Duration::ZERO..Duration::MAX,
-        interfaces: Vec::new(),
-        resent: kernel::ANY_SHARE,
+        conditions: Conditions::new(
+            vec![ports(443, 443), ports(8000, 8010)],
+            vec![ports(80, 80)],
+            Vec::new(),
+        ),
         objects: Some(0),
         arms: vec![(1 << 31, "reno".to_owned()), (1 << 32, "cubic".to_owned())],
     };
     let network = |number: u32| {
         let address = std::net::Ipv4Addr::from_bits(number << 8);
-        (mapped(address.into()), 96 + 24, 1)
+        (Prefix::around(address.into(), 24), 1)
     };
     Steering {
         key: [1, 2],
         unit: DrawnUnit::Prefix(24, 48),
-        rules: vec![rule; kernel::MAX_RULES],
-        networks: (0..networks).map(network).collect(),
+        rules: vec![rule; MAX_RULES],
+        networks: Networks::new((0..networks).map(network), 0),
     }
 }
 
@@ -118,7 +125,8 @@ fn the_kernel_takes_the_program_and_other_rules() {
     assert!(!has_memory(&attached));
     let mut lossy = steering(1);
     for (rule, from) in lossy.rules.iter_mut().zip(1..) {
-        rule.resent = from..20_000;
+        let span = Span::new(from, Some(20_000));
+        rule.conditions = rule.conditions.clone().with(Quantity::Resent, span);
     }
     attached.replace(&lossy, second).expect("other rules");
     assert!(has_memory(&attached));
@@ -141,16 +149,17 @@ fn the_kernel_takes_as_much_as_a_policy_may_have() {
     };
     let mut all = steering(1);
     for (place, rule) in (1_u16..).zip(&mut all.rules) {
-        let ports = |begin: u16| {
-            (begin..)
-                .step_by(1000)
-                .map(|at| (at + place, at + 2 * place))
+        let ranges = |begin: u16| {
+            let begins = (begin..).step_by(1000).take(MAX_PORT_RANGES);
+            begins.map(|at| ports(at + place, at + 2 * place)).collect()
         };
-        rule.listen = ports(0).take(kernel::MAX_PORT_RANGES).collect();
-        rule.connect = ports(10_000).take(kernel::MAX_PORT_RANGES).collect();
-        rule.rtt = Duration::from_millis(place.into())..Duration::from_secs(place.into());
-        let names = (0..kernel::MAX_INTERFACES).map(|link| format!("eth{place}.{link}"));
-        rule.interfaces = names.collect();
+        let names = (0..MAX_INTERFACES).map(|link| format!("eth{place}.{link}"));
+        let interfaces = names.map(|name| name.parse().expect("a name")).collect();
+        let of = Conditions::new(ranges(0), ranges(10_000), interfaces);
+        let span = Span::new(place.into(), Some(u64::MAX - u64::from(place)));
+        rule.conditions = Quantity::ALL
+            .into_iter()
+            .fold(of, |of, quantity| of.with(quantity, span));
     }
     let open = File::open(&group.0).expect("a directory");
     kernel::attach(&open, &all).expect("the kernel takes it");

@@ -3,9 +3,10 @@
 use std::net::{IpAddr, Ipv6Addr};
 
 use experiment::{Key, Shares, Unit};
-use kernel::{DrawnUnit, MAX_ARMS};
+use kernel::DrawnUnit;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
+use rules::MAX_ARMS;
 use units::Duration;
 
 use crate::host::Host;
@@ -78,7 +79,7 @@ impl Question {
         };
         let mut ends = self.shares.ends().to_vec();
         ends.resize(MAX_ARMS, 0);
-        let bits = kernel::mapped(self.client).to_bits();
+        let bits = rules::mapped(self.client).to_bits();
         let client = [(bits >> 64) as u64, bits as u64];
         let of = [self.cookie, client[0], client[1], self.set_up.as_nanos()];
         [&self.key.words()[..], &unit.words(), &ends, &of].concat()

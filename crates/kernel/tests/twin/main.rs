@@ -16,6 +16,7 @@ mod reconstructed;
 mod recorded;
 mod resent;
 mod rounds;
+mod rule;
 mod script;
 mod translated;
 mod twins;

@@ -1,10 +1,10 @@
-//! Compares the remembered packets of client networks, and the matching rules, between C and Rust.
+//! Compares the remembered packets of client networks between C and Rust.
 
-use experiment::policy::{Connection, Policy};
-use kernel::{ANY_SHARE, KNOWN_PACKETS, Resent, millionths, resent_with_data};
+use kernel::{KNOWN_PACKETS, Resent, resent_with_data};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
-use units::{Duration, Ratio};
+use rules::Span;
+use units::Ratio;
 
 use crate::host::Host;
 
@@ -37,40 +37,15 @@ impl Network {
     }
 }
 
-/// The bounds of a rule, as its text has them.
-fn bounds(random: &mut Xoshiro256PlusPlus) -> (u64, u64) {
-    // In hundredths of a millionth, so that bounds are rounded.
-    let mut bound = || random.next_u64() % (100 * MILLION / 20);
-    let (one, other) = (bound(), bound());
-    (one.min(other), one.max(other) + 1)
-}
-
-fn policy(from: Option<u64>, below: Option<u64>) -> Policy {
-    let field = |name: &str, bound: Option<u64>| {
-        bound.map_or_else(String::new, |bound| {
-            let (whole, part) = (bound / MILLION, bound % MILLION);
-            format!("{name} = \"{whole}.{part:06}%\"\n")
-        })
-    };
-    let text = format!(
-        "cgroup = \"a\"\n[[rule]]\nname = \"one\"\nlisten = [443]\ncontroller = \"bbr\"\n{}{}",
-        field("resent_from", from),
-        field("resent_below", below)
-    );
-    Policy::parse(&text).unwrap_or_else(|error| panic!("{error}: {text}"))
-}
-
-/// A connection that has ended, and a rule.
+/// A connection that has ended.
 struct Question {
     sent: u64,
     total: u64,
     bytes: u64,
-    policy: Policy,
 }
 
 impl Question {
     fn draw(random: &mut Xoshiro256PlusPlus) -> Question {
-        let (from, below) = bounds(random);
         let mut draw = |end: u64| random.next_u64() % end;
         let magnitude = draw(33);
         let sent = draw(1 << magnitude);
@@ -78,42 +53,19 @@ impl Question {
         let part = 1 + draw(100);
         let total = draw(sent / part + 3);
         let bytes = draw(8) * 1448;
-        let mut is_given = |bound| (draw(3) > 0).then_some(bound);
-        Question {
-            sent,
-            total,
-            bytes,
-            policy: policy(is_given(from), is_given(below)),
-        }
+        Question { sent, total, bytes }
     }
 
     fn resent(&self) -> u64 {
         resent_with_data(self.total, self.bytes, self.sent)
     }
 
-    fn words(&self) -> [u64; 5] {
-        let rule = &self.policy.rules[0];
-        let from = millionths(rule.resent_from);
-        let below = rule.resent_below.map_or(ANY_SHARE.end, millionths);
-        [self.sent, self.total, self.bytes, from.into(), below.into()]
-    }
-
-    /// True if the rule matches a connection of a network with this share.
-    fn matches(&self, resent: Option<Ratio>) -> bool {
-        let of = Connection {
-            client: [192, 0, 2, 7].into(),
-            is_incoming: true,
-            port: 443,
-            rtt: Duration::ZERO,
-            resent,
-            interface: None,
-            at: Duration::ZERO,
-        };
-        self.policy.decide(&of).is_some()
+    fn words(&self) -> [u64; 3] {
+        [self.sent, self.total, self.bytes]
     }
 }
 
-fn answers(host: &Host, questions: impl IntoIterator<Item = [u64; 5]>) -> Vec<[u64; 3]> {
+fn answers(host: &Host, questions: impl IntoIterator<Item = [u64; 3]>) -> Vec<[u64; 2]> {
     let words = questions.into_iter().flatten();
     let input: Vec<u8> = words.flat_map(u64::to_ne_bytes).collect();
     let output = host.answer(&input);
@@ -125,16 +77,16 @@ fn answers(host: &Host, questions: impl IntoIterator<Item = [u64; 5]>) -> Vec<[u
 }
 
 #[test]
-fn a_network_has_the_same_memory_and_the_same_rules_in_both() {
+fn a_network_has_the_same_memory_in_both() {
     let host = Host::compile("resent.c", &[]);
     let mut random = Xoshiro256PlusPlus::seed_from_u64(23);
-    let (mut seen, mut unknown) = ([0; 2], 0);
+    let (mut known, mut unknown) = (0, 0);
     for network in 0..200 {
         let questions: Vec<Question> = (0..30).map(|_| Question::draw(&mut random)).collect();
         let answers = answers(&host, questions.iter().map(Question::words));
         assert_eq!(answers.len(), questions.len());
         let mut twin = Network::default();
-        for (question, [memory, share, matches]) in questions.iter().zip(answers) {
+        for (question, [memory, share]) in questions.iter().zip(answers) {
             twin.add(question.sent, question.resent());
             let read = Resent::of_word(memory);
             assert_eq!((read.sent, read.resent), (twin.sent, twin.resent));
@@ -142,31 +94,24 @@ fn a_network_has_the_same_memory_and_the_same_rules_in_both() {
                 .share
                 .map(|share| Ratio::new(share as u32, MILLION as u32));
             assert_eq!(read.share, expected, "network {network}");
-            assert_eq!(share, twin.share.unwrap_or(ANY_SHARE.end.into()));
-            let expected = question.matches(read.share);
-            assert_eq!(matches == 1, expected, "{:?}: {read:?}", question.policy);
-            seen[usize::from(expected)] += 1;
+            assert_eq!(share, twin.share.unwrap_or(u64::MAX));
+            known += u64::from(read.share.is_some());
             unknown += u64::from(read.share.is_none());
         }
     }
-    assert!(seen[0] > 1000 && seen[1] > 1000, "{seen:?}");
-    assert!(unknown > 50, "{unknown}");
+    assert!(known > 1000 && unknown > 50, "{known}, {unknown}");
 }
 
 /// Connections of one network that resend `per_mille` of their packets, one after another. Returns the class of the
-/// network at the end of each part: whether it is in the class from 2 %. The two classes below and from 2 % have every
-/// network.
+/// network at the end of each part: whether it is in the class from 2 %.
 fn classes<const PARTS: usize>(host: &Host, parts: [u64; PARTS]) -> [bool; PARTS] {
     const CONNECTIONS: usize = 200;
-    let asked = |from, below| {
-        let each = |per_mille| std::iter::repeat_n([1000, per_mille, 1, from, below], CONNECTIONS);
-        let answers = answers(host, parts.iter().flat_map(|&part| each(part)));
-        let last = |part: usize| answers[(part + 1) * CONNECTIONS - 1][2] == 1;
-        std::array::from_fn::<bool, PARTS, _>(last)
-    };
-    let from = asked(20_000, ANY_SHARE.end.into());
-    assert_eq!(asked(0, 20_000), from.map(|is_in| !is_in));
-    from
+    let each = |per_mille| std::iter::repeat_n([1000, per_mille, 1], CONNECTIONS);
+    let answers = answers(host, parts.iter().flat_map(|&part| each(part)));
+    std::array::from_fn(|part| {
+        let [_, share] = answers[(part + 1) * CONNECTIONS - 1];
+        Span::new(20_000, None).has(Some(share))
+    })
 }
 
 #[test]

@@ -2,9 +2,10 @@
 
 use std::io;
 
-use experiment::policy::{Connection, Policy};
-use experiment::{Interface, Key, Shares};
-use kernel::{DrawnUnit, NewConnection, Resent, SteeringRule, millionths, since_boot};
+use experiment::policy::Policy;
+use experiment::{Key, Shares};
+use kernel::{DrawnUnit, Resent, SteeringRule, since_boot};
+use rules::{Connection, Quantity};
 use units::Duration;
 
 use super::{SteerError, steering};
@@ -74,14 +75,11 @@ pub fn in_force(policy: &Policy, of: &Connection) -> Result<Option<InForce>, Ste
     let subject = policy.unit().subject(0, of.client, now);
     let draw = Key::of_words(told.key).draw(subject);
     let resent = found.resent();
-    let share = of.resent.or(resent.and_then(|resent| resent.share));
-    let rule = found.rule(&NewConnection {
-        is_incoming: of.is_incoming,
-        port: of.port,
-        rtt: of.rtt,
-        resent: share.map(millionths),
-        interface: of.interface.as_ref().map(Interface::name),
-    });
+    let of = match of.quantity(Quantity::Resent) {
+        Some(_) => *of,
+        None => of.with_resent(resent.and_then(|resent| resent.share)),
+    };
+    let rule = found.rule(&of);
     Ok(Some(InForce {
         given: rule.map(|rule| AssignedController::of(rule, draw)),
         resent,
@@ -105,6 +103,8 @@ pub fn steers(policy: &Policy) -> io::Result<Vec<Steerer>> {
 
 #[cfg(test)]
 mod tests {
+    use rules::Conditions;
+
     use super::*;
 
     #[test]
@@ -113,11 +113,7 @@ mod tests {
         let names = ["bbr", "cubic"].map(str::to_owned);
         let rule = SteeringRule {
             name: "one".to_owned(),
-            listen: Vec::new(),
-            connect: Vec::new(),
-            rtt: Duration::ZERO..Duration::MAX,
-            interfaces: Vec::new(),
-            resent: kernel::ANY_SHARE,
+            conditions: Conditions::new(Vec::new(), Vec::new(), Vec::new()),
             objects: Some(0),
             arms: shares.ends().iter().copied().zip(names).collect(),
         };

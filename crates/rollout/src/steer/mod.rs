@@ -15,13 +15,12 @@ use std::time::Instant;
 
 use experiment::policy::{Policy, Rule};
 use experiment::stale::MIN_OBJECT_BYTES;
-use kernel::{EndedConnection, Steering, SteeringCounts, SteeringRule, millionths, since_boot};
+use kernel::{EndedConnection, Steering, SteeringCounts, SteeringRule, since_boot};
 use serde_json::{Value, json};
 use units::Duration;
 
 use crate::controllers::offered;
 use crate::interfaces;
-use crate::networks::table;
 use crate::study::{
     Calendar, Claim, ControlGroup, GroupError, Hold, HoldError, Problems, Step, booted, drawn_unit,
     release, sweep,
@@ -84,17 +83,12 @@ pub struct Steer {
 
 /// The configuration of the program in the kernel, for a machine with this boot time.
 fn steering(policy: &Policy, boot: Duration) -> Steering {
-    let (networks, everywhere) = policy.networks();
     let rule = |rule: &Rule| {
         let (names, shares) = policy.arms(rule);
         let names: Vec<String> = names.into_iter().map(str::to_owned).collect();
         SteeringRule {
             name: rule.name.clone(),
-            listen: rule.listen.iter().map(experiment::Ports::ends).collect(),
-            connect: rule.connect.iter().map(experiment::Ports::ends).collect(),
-            rtt: rule.rtt_from..rule.rtt_below.unwrap_or(Duration::MAX),
-            interfaces: rule.interface.iter().map(ToString::to_string).collect(),
-            resent: millionths(rule.resent_from)..rule.resent_below.map_or(u32::MAX, millionths),
+            conditions: rule.conditions(),
             // Only a rule that explores can become stale, and only large objects say so.
             objects: (names.len() > 1).then_some(MIN_OBJECT_BYTES),
             arms: shares.ends().iter().copied().zip(names).collect(),
@@ -104,7 +98,7 @@ fn steering(policy: &Policy, boot: Duration) -> Steering {
         key: policy.key().words(),
         unit: drawn_unit(policy.unit(), boot),
         rules: policy.rules.iter().map(rule).collect(),
-        networks: table(networks, everywhere),
+        networks: policy.networks(),
     }
 }
 
@@ -400,13 +394,6 @@ mod tests {
             panic!("{rules:?}");
         };
         assert_eq!((one.name.as_str(), rest.name.as_str()), ("one", "rest"));
-        assert_eq!(one.listen, [(443, 443)]);
-        assert_eq!(one.connect, [(80, 81)]);
-        assert_eq!(one.rtt, Duration::from_millis(1)..Duration::from_millis(9));
-        assert_eq!(rest.rtt, Duration::ZERO..Duration::MAX);
-        assert!(one.interfaces.is_empty() && rest.interfaces == ["eth0"]);
-        assert_eq!(one.resent, 0..20_000);
-        assert_eq!(rest.resent, kernel::ANY_SHARE);
         // One in fifty explores, and gets the other controller.
         let names: Vec<&str> = one.arms.iter().map(|(_, name)| name.as_str()).collect();
         assert_eq!(names, ["bbr", "cubic"]);

@@ -2,7 +2,8 @@
 
 use std::collections::HashMap;
 
-use experiment::{Group, Prefix, RttClass, Unit};
+use experiment::{Group, RttClass, Unit};
+use rules::Prefix;
 use units::Duration;
 
 use super::row;

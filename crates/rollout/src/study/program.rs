@@ -6,6 +6,7 @@ use experiment::Unit;
 use experiment::plan::Connections;
 use kernel::{DrawnUnit, SteeredConnection, Steering, SteeringCounts, SteeringRule};
 use linux::diag::{Diag, Filter};
+use rules::{Conditions, Networks};
 use units::Duration;
 
 use super::assigner::{Assigner, Events};
@@ -14,7 +15,6 @@ use super::error::StudyError;
 use super::group::ControlGroup;
 use super::hold::Hold;
 use super::row::{Maker, Now, Row};
-use crate::networks::table;
 
 /// The time for which the program works without a renewal. If the study's process is stopped, the default is back after
 /// this time; if the process is killed, at once.
@@ -57,21 +57,16 @@ fn steering(place: &StudyDirectory, boot: Duration) -> Steering {
     let networks = [(prefix, 1), (except, 0)]
         .into_iter()
         .flat_map(|(prefixes, rules)| prefixes.iter().map(move |prefix| (*prefix, rules)));
-    let networks = table(networks, prefix.is_empty().into());
     Steering {
         key: place.key().words(),
         unit: drawn_unit(plan.unit, boot),
         rules: vec![SteeringRule {
             name: plan.name.clone(),
-            listen: listen.iter().map(experiment::Ports::ends).collect(),
-            connect: connect.iter().map(experiment::Ports::ends).collect(),
-            rtt: Duration::ZERO..Duration::MAX,
-            interfaces: interface.iter().map(ToString::to_string).collect(),
-            resent: kernel::ANY_SHARE,
+            conditions: Conditions::new(listen.clone(), connect.clone(), interface.clone()),
             objects: Some(0),
             arms: ends.into_iter().zip(names).collect(),
         }],
-        networks,
+        networks: Networks::new(networks, prefix.is_empty().into()),
     }
 }
 

@@ -4,9 +4,10 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use experiment::plan::KeptAddress;
-use experiment::{Key, Observation, Prefix, Scope};
+use experiment::{Key, Observation, Scope};
 use kernel::{EndedConnection, SteeredConnection};
 use linux::diag::{EndedSocket, SocketState, TcpInfo};
+use rules::Prefix;
 use units::Duration;
 
 use super::columns::{Column, Recorded, columns};

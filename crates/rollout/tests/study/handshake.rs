@@ -4,8 +4,9 @@
 use std::fs::File;
 use std::net::TcpStream;
 
-use kernel::{DrawnUnit, SteeringRule};
+use kernel::DrawnUnit;
 use linux::diag::{Diag, Filter};
+use rules::{Quantity, Span};
 
 use crate::group::Group;
 use crate::objects::{Server, alone_with_python, ask, ended, steering};
@@ -40,10 +41,10 @@ fn handshake(group: &Group) {
     let mut steering = steering();
     steering.unit = DrawnUnit::Prefix(24, 48);
     // A rule that needs the memory, without a network.
-    steering.rules.push(SteeringRule {
-        resent: 10_000..20_000,
-        ..steering.rules[0].clone()
-    });
+    let mut lossy = steering.rules[0].clone();
+    let span = Span::new(10_000, Some(20_000));
+    lossy.conditions = lossy.conditions.with(Quantity::Resent, span);
+    steering.rules.push(lossy);
     let mut attached = kernel::attach(&open, &steering).expect("attached");
     attached
         .renew(units::Duration::from_secs(600))

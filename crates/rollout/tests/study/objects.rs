@@ -7,6 +7,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use kernel::{Attached, DrawnUnit, ReportedObject, Steering, SteeringRule};
+use rules::{Conditions, Networks, Ports};
 
 use crate::group::Group;
 use crate::process::wait_for;
@@ -86,15 +87,15 @@ pub fn steering() -> Steering {
         unit: DrawnUnit::Connection,
         rules: vec![SteeringRule {
             name: "all".to_owned(),
-            listen: vec![(PORT, PORT)],
-            connect: Vec::new(),
-            rtt: units::Duration::ZERO..units::Duration::MAX,
-            interfaces: Vec::new(),
-            resent: kernel::ANY_SHARE,
+            conditions: Conditions::new(
+                Ports::new(PORT, PORT).into_iter().collect(),
+                Vec::new(),
+                Vec::new(),
+            ),
             objects: Some(0),
             arms: vec![(1 << 32, "reno".to_owned())],
         }],
-        networks: vec![(std::net::Ipv6Addr::UNSPECIFIED, 0, 1)],
+        networks: Networks::new([], 1),
     }
 }
 

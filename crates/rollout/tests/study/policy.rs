@@ -8,9 +8,10 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
-use experiment::policy::{Connection, Policy};
+use experiment::policy::Policy;
 use rollout::steer::{self, InForce, Steer, Stopped};
 use rollout::study::{Steerer, Step};
+use rules::Connection;
 use rustix::process::Signal;
 
 use crate::group::Group;
@@ -208,15 +209,7 @@ fn exploring(group: &Path) -> String {
 /// The state in force for a client, with this policy file.
 pub fn asked(policy: &str, client: IpAddr) -> Option<InForce> {
     let policy = Policy::parse(policy).expect("a policy");
-    let of = Connection {
-        client,
-        is_incoming: true,
-        port: PORT,
-        rtt: units::Duration::from_millis(1),
-        interface: None,
-        resent: None,
-        at: units::Duration::ZERO,
-    };
+    let of = Connection::incoming(client, PORT).with_rtt(units::Duration::from_millis(1));
     steer::in_force(&policy, &of).expect("a look")
 }
 

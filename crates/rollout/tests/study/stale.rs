@@ -13,11 +13,12 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use emulator::tunnel::{Tunnel, TunnelConfig, Way};
-use experiment::policy::{Connection, Policy};
+use experiment::policy::Policy;
 use linux::{Family, Network, socket};
 use path::{Buffer, Capacity, Effects, LinkConfig, Loss};
 use rollout::steer::Steer;
 use rollout::study::Step;
+use rules::Connection;
 use units::{Bytes, Rate, Ratio};
 
 use crate::group::Group;
@@ -149,13 +150,8 @@ fn stale(group: &Group, network: &Network) {
     let own = policy.clone();
     let explores = |client| {
         let of = Connection {
-            client,
-            is_incoming: true,
-            port: PORT,
-            rtt: units::Duration::ZERO,
-            interface: None,
-            resent: None,
             at: std::time::Duration::from_secs_f64(now()).into(),
+            ..Connection::incoming(client, PORT)
         };
         own.decide(&of).is_some_and(|decided| decided.is_exploring)
     };

@@ -8,7 +8,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use clap::Args;
-use experiment::Ports;
 use experiment::policy::{Policy, Rule};
 use files::regular;
 use fleet::Exporter;
@@ -18,9 +17,10 @@ use program::usage;
 use program::whole;
 use rollout::steer::{Steer, SteerError};
 use rollout::study::Step;
+use rules::{Ports, Quantity};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use tables::numbers;
-use units::{Duration, Ratio};
+use units::Duration;
 
 use super::super::live_controllers::{kernel_is_able, through, unix_s};
 use super::super::watch;
@@ -241,18 +241,19 @@ fn bounds(rule: &Rule) -> String {
         let all: Vec<String> = all.iter().map(Ports::to_string).collect();
         (!all.is_empty()).then(|| format!("{field} {}", all.join(" ")))
     };
-    let from = [
-        (!rule.rtt_from.is_zero()).then(|| format!("RTT from {}", rule.rtt_from)),
-        rule.rtt_below.map(|below| format!("RTT below {below}")),
-        (rule.resent_from != Ratio::ZERO).then(|| format!("resent from {}", rule.resent_from)),
-        rule.resent_below
-            .map(|below| format!("resent below {below}")),
-    ];
+    let rule = rule.conditions();
+    let spans = Quantity::ALL.into_iter().flat_map(|quantity| {
+        let (label, span) = (quantity.label(), rule.span(quantity));
+        let bound = |side: &str, value| format!("{label} {side} {}", quantity.text(value));
+        let from = (span.from > 0).then(|| bound("from", span.from));
+        let below = (span.below < u64::MAX).then(|| bound("below", span.below));
+        [from, below]
+    });
     let ports = [
         ports("listen", &rule.listen),
         ports("connect", &rule.connect),
     ];
-    let all = ports.into_iter().chain(from).flatten();
+    let all = ports.into_iter().chain(spans).flatten();
     all.map(|bound| format!(", {bound}")).collect()
 }
 

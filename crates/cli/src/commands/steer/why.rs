@@ -4,13 +4,13 @@ use std::net::IpAddr;
 use std::path::PathBuf;
 
 use clap::Args;
-use experiment::Interface;
-use experiment::policy::{Connection, Policy, Rule};
+use experiment::policy::{Policy, Rule};
 use kernel::{KNOWN_PACKETS, Resent};
 use program::failure::Failure;
 use program::output;
 use program::usage;
 use rollout::steer::{self, AssignedController};
+use rules::{Connection, Interface, Quantity};
 use tables::numbers;
 use units::{Duration, Ratio};
 
@@ -46,42 +46,35 @@ pub struct Options {
     outgoing: bool,
 }
 
-impl Options {
-    /// Names the rules that cannot match because a value is unknown, and says if no rule names the interface. The
-    /// kernel knows the retransmissions of the client's network, if its policy uses them.
-    fn note_unknown(&self, policy: &Policy, knows_resent: bool) {
-        let some = |is_so: &dyn Fn(&Rule) -> bool| policy.rules.iter().any(is_so);
-        let unknown = |what: &str, fields: &str, option: &str| {
-            output::note(format_args!(
-                "{what} is not known here, so rules with {fields} do not match: {option} names it"
-            ));
-        };
-        match &self.interface {
-            None if some(&|rule| !rule.interface.is_empty()) => {
-                unknown(
-                    "the interface of the connection",
-                    "`interface`",
-                    "--interface",
-                );
-            }
-            Some(one) if !some(&|rule| rule.interface.contains(one)) => {
-                output::note(format_args!("no rule names the interface {}", one.name()));
-            }
-            _ => {}
-        }
-        if self.rtt.is_zero() && some(&Rule::is_of_rtt) {
+/// Names the rules that cannot match because a property of the connection is unknown, and says if no rule names its
+/// interface. The kernel knows the retransmissions of the client's network, if its policy uses them.
+fn note_unknown(policy: &Policy, of: &Connection, knows_resent: bool) {
+    let some = |is_so: &dyn Fn(&Rule) -> bool| policy.rules.iter().any(is_so);
+    let unknown = |what: &str, fields: &str, option: &str| {
+        output::note(format_args!(
+            "{what} is not known here, so rules with {fields} do not match: --{option} names it"
+        ));
+    };
+    match &of.interface {
+        None if some(&|rule| !rule.interface.is_empty()) => {
             unknown(
-                "the RTT of the handshake",
-                "`rtt_from` or `rtt_below`",
-                "--rtt",
+                "the interface of the connection",
+                "`interface`",
+                "interface",
             );
         }
-        if self.resent.is_none() && !knows_resent && some(&Rule::is_of_resent) {
-            unknown(
-                "the share that the client's network resent",
-                "`resent_from` or `resent_below`",
-                "--resent",
-            );
+        Some(one) if !some(&|rule| rule.interface.contains(one)) => {
+            output::note(format_args!("no rule names the interface {}", one.name()));
+        }
+        _ => {}
+    }
+    for quantity in Quantity::ALL {
+        let is_known =
+            of.quantity(quantity).is_some() || quantity == Quantity::Resent && knows_resent;
+        if !is_known && some(&|rule| rule.conditions().has_bounds(quantity)) {
+            let name = quantity.name();
+            let fields = format!("`{name}_from` or `{name}_below`");
+            unknown(quantity.meaning(), &fields, name);
         }
     }
 }
@@ -91,16 +84,14 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     let file = options.policy.display();
     let policy = read(&options.policy)?;
     let of = Connection {
-        client: options.address.to_canonical(),
         is_incoming: !options.outgoing,
-        port: options.port,
-        rtt: options.rtt,
         interface: options.interface,
-        resent: options.resent,
         at: std::time::Duration::try_from_secs_f64(unix_s())
             .unwrap_or_default()
             .into(),
+        ..Connection::incoming(options.address.to_canonical(), options.port)
     };
+    let of = of.with_rtt(options.rtt).with_resent(options.resent);
     // The policy in force can be read even if the file is invalid.
     let said = with_networks(policy.clone(), &options.policy, options.systems.as_deref());
     let in_force = match steer::in_force(said.as_ref().unwrap_or(&policy), &of) {
@@ -116,14 +107,14 @@ pub fn run(options: &Options) -> Result<(), Failure> {
                     format!("this is the decision of {file}, and not of a policy in force: {error}")
                 }
             });
-            options.note_unknown(&said, false);
+            note_unknown(&said, &of, false);
             let given = by_file(&said, &of);
             return show(&said, given.as_ref(), Some(&of));
         }
     };
     // The rules of a policy that differs are not known.
     if in_force.is_of_policy {
-        options.note_unknown(&policy, true);
+        note_unknown(&policy, &of, true);
     }
     let asked = in_force.is_of_policy.then_some(&of);
     show(&policy, in_force.given.as_ref(), asked)?;

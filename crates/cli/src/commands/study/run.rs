@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use clap::Args;
-use experiment::{Plan, Prefix};
+use experiment::Plan;
 use linux::command::Init;
 use linux::routing::{PRIORITY, TABLE};
 use program::failure::Failure;
@@ -12,6 +12,7 @@ use program::output;
 use rollout::study::{
     Finished, RouteError, Step, Study, StudyDirectory, StudyDirectoryError, StudyError,
 };
+use rules::Prefix;
 use tables::numbers::count;
 use units::{Bytes, Duration};
 
@@ -262,7 +263,7 @@ fn words(plan: &Plan) -> String {
     let arms: Vec<String> = arms
         .map(|(name, share)| format!("{name} {} %", digits(share * 100.0)))
         .collect();
-    let ports = |ports: &[experiment::Ports]| {
+    let ports = |ports: &[rules::Ports]| {
         let ports: Vec<String> = ports.iter().map(ToString::to_string).collect();
         ports.join(", ")
     };

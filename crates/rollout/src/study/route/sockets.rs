@@ -3,10 +3,11 @@
 use std::collections::HashMap;
 use std::net::SocketAddr;
 
-use experiment::{Key, Members, Ports, Prefix, Shares, Unit};
+use experiment::{Key, Members, Shares, Unit};
 use kernel::SteeredConnection;
 use linux::Error;
 use linux::diag::{Diag, EndedSocket, Ends, Filter, TcpState};
+use rules::{Ports, Prefix};
 use units::Duration;
 
 use crate::study::directory::StudyDirectory;

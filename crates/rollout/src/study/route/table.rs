@@ -2,10 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
+use experiment::Members;
 use experiment::plan::Connections;
-use experiment::{Members, Ports, Prefix};
 use linux::Error;
 use linux::routing::{Changes, Network, PRIORITY, Routing, Rule, Side, Way};
+use rules::{Ports, Prefix};
 use units::Duration;
 
 use super::wanted::{Wanted, wanted};

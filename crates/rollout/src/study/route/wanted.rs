@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use experiment::{Members, Prefix};
+use experiment::Members;
+use rules::Prefix;
 
 /// An entry of the table.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -3,15 +3,11 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// The maximum number of interfaces of a plan or of a rule, which is the bound of the loop in the kernel's program.
-pub const MAX_INTERFACES: usize = 8;
-
-/// The length of a name in the kernel, including a zero at the end (`IFNAMSIZ`).
-const NAME_BYTES: usize = 16;
+use crate::bounds::{INTERFACE_NAME_BYTES, MAX_INTERFACES};
 
 /// The name of a network interface, such as `eth0`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Interface([u8; NAME_BYTES]);
+pub struct Interface([u8; INTERFACE_NAME_BYTES]);
 
 impl Interface {
     /// The name.
@@ -27,10 +23,13 @@ impl FromStr for Interface {
     /// The kernel's rules for names: `dev_valid_name` of Linux.
     fn from_str(text: &str) -> Result<Interface, String> {
         let is_odd = |c: char| c.is_whitespace() || c.is_control() || matches!(c, '/' | ':');
-        if matches!(text, "" | "." | "..") || text.len() >= NAME_BYTES || text.contains(is_odd) {
+        if matches!(text, "" | "." | "..")
+            || text.len() >= INTERFACE_NAME_BYTES
+            || text.contains(is_odd)
+        {
             return Err("expected the name of a network interface, such as eth0".to_owned());
         }
-        let mut name = [0; NAME_BYTES];
+        let mut name = [0; INTERFACE_NAME_BYTES];
         name[..text.len()].copy_from_slice(text.as_bytes());
         Ok(Interface(name))
     }
@@ -45,7 +44,11 @@ impl fmt::Display for Interface {
 units::as_text!(Interface);
 
 /// Checks that the kernel's program can look through this many interfaces.
-pub(crate) fn check(interfaces: &[Interface]) -> Result<(), String> {
+///
+/// # Errors
+///
+/// There are more than [`MAX_INTERFACES`].
+pub fn check_interfaces(interfaces: &[Interface]) -> Result<(), String> {
     match interfaces.len() {
         ..=MAX_INTERFACES => Ok(()),
         many => Err(format!("{many} interfaces; give {MAX_INTERFACES} or fewer")),
@@ -73,8 +76,8 @@ mod tests {
         ] {
             assert!(text.parse::<Interface>().is_err(), "{text}");
         }
-        assert!(check(&["lo".parse().unwrap(); MAX_INTERFACES]).is_ok());
-        let many = check(&["lo".parse().unwrap(); MAX_INTERFACES + 1]).unwrap_err();
+        assert!(check_interfaces(&["lo".parse().unwrap(); MAX_INTERFACES]).is_ok());
+        let many = check_interfaces(&["lo".parse().unwrap(); MAX_INTERFACES + 1]).unwrap_err();
         assert!(many.contains("9 interfaces"), "{many}");
     }
 }

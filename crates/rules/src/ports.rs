@@ -9,6 +9,11 @@ use std::str::FromStr;
 pub struct Ports(RangeInclusive<u16>);
 
 impl Ports {
+    /// The ports from `first` to `last`. `None` if `last` is before `first`.
+    pub fn new(first: u16, last: u16) -> Option<Ports> {
+        (first <= last).then_some(Ports(first..=last))
+    }
+
     /// The first and the last port.
     pub fn ends(&self) -> (u16, u16) {
         (*self.0.start(), *self.0.end())

@@ -1,0 +1,279 @@
+//! A connection has the same rule in C and in Rust.
+
+use std::fs;
+use std::net::{IpAddr, Ipv6Addr};
+use std::path::Path;
+
+use kernel::{DrawnUnit, Steering, SteeringRule};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
+use rules::{
+    Conditions, Connection, INTERFACE_NAME_BYTES, Interface, MAX_INTERFACES, MAX_PORT_RANGES,
+    MAX_RULES, Networks, PROGRAM_BOUNDS, Ports, Prefix, Quantity, Span,
+};
+
+use crate::host::Host;
+
+const POLICIES: usize = 400;
+const CONNECTIONS_PER_POLICY: usize = 250;
+
+/// <uapi/linux/bpf.h>, <linux/socket.h>
+const ACTIVE_ESTABLISHED: u32 = 4;
+const PASSIVE_ESTABLISHED: u32 = 5;
+const AF_INET: u32 = 2;
+const AF_INET6: u32 = 10;
+
+/// Names that begin alike, and one as long as a name may be.
+const INTERFACES: [&str; 10] = [
+    "eth0",
+    "eth00",
+    "eth",
+    "e",
+    "eightlet",
+    "eightletters",
+    "fifteen-letters",
+    "fifteen-letterz",
+    "wg0",
+    "lo",
+];
+
+struct Draw(Xoshiro256PlusPlus);
+
+impl Draw {
+    fn below(&mut self, end: u64) -> u64 {
+        self.0.next_u64() % end
+    }
+
+    fn one_in(&mut self, count: u64) -> bool {
+        self.below(count) == 0
+    }
+
+    fn several<T>(&mut self, most: usize, mut one: impl FnMut(&mut Draw) -> T) -> Vec<T> {
+        let count = self.below(most as u64 + 1);
+        (0..count).map(|_| one(self)).collect()
+    }
+
+    /// Few addresses of each version, so that networks of all lengths have some of them and not others.
+    fn address(&mut self) -> IpAddr {
+        let bits = u128::from(self.below(4)) << 120 | u128::from(self.below(4)) << 64;
+        let low = u128::from(self.below(4)) << 22 | u128::from(self.below(8));
+        let address = match self.below(3) {
+            0 => Ipv6Addr::from_bits(bits | low),
+            // Only the lower half decides, as with IPv4.
+            1 => Ipv6Addr::from_bits(0xffff << 32 | 0xc0 << 24 | low),
+            _ => Ipv6Addr::from_bits(self.below(2).into()),
+        };
+        match self.below(2) {
+            0 => address.to_canonical(),
+            _ => address.into(),
+        }
+    }
+
+    /// Of any length. An IPv4 network is given in either notation.
+    fn prefix(&mut self) -> Prefix {
+        let (address, length) = (self.address(), self.below(129) as u8);
+        match address {
+            IpAddr::V4(_) => Prefix::around(address, length % 33),
+            IpAddr::V6(_) => {
+                let text = format!("{address}/{length}");
+                text.parse().expect("a network")
+            }
+        }
+    }
+
+    /// Few ports, both ends of the range of all, and both ends of ranges.
+    fn port(&mut self) -> u16 {
+        let near = self.below(10) as u16;
+        [1 + near, 440 + near, u16::MAX - near][self.below(3) as usize]
+    }
+
+    fn ports(&mut self) -> Ports {
+        let (one, other) = (self.port(), self.port());
+        let one = if self.one_in(2) { other } else { one };
+        Ports::new(one.min(other), one.max(other)).expect("a range")
+    }
+
+    fn interface(&mut self) -> Interface {
+        let name = INTERFACES[self.below(INTERFACES.len() as u64) as usize];
+        name.parse().expect("a name")
+    }
+
+    /// A value of a quantity, such that bounds are often met exactly. The kernel has RTTs in microseconds.
+    fn value(&mut self, quantity: Quantity) -> u64 {
+        let unit = match quantity {
+            Quantity::Rtt => 1000,
+            _ => 1,
+        };
+        (1 + self.below(6)) * unit
+    }
+
+    fn span(&mut self, quantity: Quantity) -> Span {
+        let (one, other) = (self.value(quantity), self.value(quantity));
+        match self.below(6) {
+            0 => Span::new(one.min(other), Some(one.max(other) + self.below(2))),
+            1 => Span::new(one, None),
+            2 => Span::new(0, Some(other)),
+            _ => Span::ANY,
+        }
+    }
+
+    fn rule(&mut self) -> SteeringRule {
+        let ranges = |draw: &mut Draw| draw.several(MAX_PORT_RANGES, Draw::ports);
+        let (listen, connect) = (ranges(self), ranges(self));
+        let interfaces = match self.below(2) {
+            0 => Vec::new(),
+            _ => self.several(MAX_INTERFACES, Draw::interface),
+        };
+        let conditions = Conditions::new(listen, connect, interfaces);
+        SteeringRule {
+            name: "a rule".to_owned(),
+            conditions: Quantity::ALL.into_iter().fold(conditions, |of, quantity| {
+                of.with(quantity, self.span(quantity))
+            }),
+            objects: None,
+            arms: vec![(1 << 32, "bbr".to_owned())],
+        }
+    }
+
+    fn steering(&mut self) -> Steering {
+        let rules = self.several(MAX_RULES, Draw::rule);
+        // Some bits are of no rule.
+        let entry = |draw: &mut Draw| (draw.prefix(), draw.0.next_u64());
+        let networks = self.several(20, entry);
+        Steering {
+            key: [self.0.next_u64(), self.0.next_u64()],
+            unit: DrawnUnit::Prefix(24, 48),
+            rules,
+            networks: Networks::new(networks, self.0.next_u64()),
+        }
+    }
+
+    fn connection(&mut self) -> Connection {
+        let of = Connection {
+            is_incoming: self.one_in(2),
+            interface: (!self.one_in(4)).then(|| self.interface()),
+            ..Connection::incoming(self.address(), self.port())
+        };
+        Quantity::ALL.into_iter().fold(of, |of, quantity| {
+            let value = (!self.one_in(4)).then(|| self.value(quantity));
+            of.with(quantity, value)
+        })
+    }
+
+    /// `struct question` of `bpf/rule.c`.
+    fn question(&mut self, of: &Connection) -> Vec<u8> {
+        let (op, own, remote) = if of.is_incoming {
+            (PASSIVE_ESTABLISHED, of.port, self.port())
+        } else {
+            (ACTIVE_ESTABLISHED, self.port(), of.port)
+        };
+        let noise = self.0.next_u64() as u32;
+        let (family, v4, v6) = match of.client {
+            IpAddr::V4(client) => (AF_INET, u32::from_ne_bytes(client.octets()), [noise; 4]),
+            IpAddr::V6(client) => {
+                let words = client.octets();
+                let words = words
+                    .as_chunks()
+                    .0
+                    .iter()
+                    .map(|word| u32::from_ne_bytes(*word));
+                let words: Vec<u32> = words.collect();
+                (AF_INET6, noise, words.try_into().expect("four words"))
+            }
+        };
+        let rtt_us = of.quantity(Quantity::Rtt).unwrap_or(0) / 1000;
+        // The kernel's number is eight times the RTT, with a fraction.
+        let srtt = (rtt_us as u32) << 3 | self.below(8) as u32;
+        let words = [op, family, v4, v6[0], v6[1], v6[2], v6[3]];
+        let words = [&words[..], &[u32::from(remote).to_be(), own.into(), srtt]].concat();
+        let mut bytes: Vec<u8> = words.iter().flat_map(|word| word.to_ne_bytes()).collect();
+        let share = of.quantity(Quantity::Resent).unwrap_or(u64::MAX);
+        let has_interface = u64::from(of.interface.is_some());
+        bytes.extend(
+            [share, has_interface]
+                .iter()
+                .flat_map(|word| word.to_ne_bytes()),
+        );
+        // A device that was renamed has the rest of its earlier name behind the zero.
+        let mut name = [0; INTERFACE_NAME_BYTES];
+        self.0.fill_bytes(&mut name);
+        if let Some(interface) = of.interface {
+            let text = interface.name();
+            name[..text.len()].copy_from_slice(text.as_bytes());
+            name[text.len()] = 0;
+        }
+        bytes.extend(name);
+        bytes
+    }
+}
+
+/// The settings and the table of networks, with the number of questions that follow. In place of the rules that the
+/// settings do not have are those of `full`.
+fn input(steering: &Steering, full: &[u8], questions: usize) -> Vec<u8> {
+    let mut bytes = steering.bytes();
+    bytes.extend(&full[bytes.len()..]);
+    let entries = steering.networks.entries();
+    bytes.extend((entries.len() as u64).to_ne_bytes());
+    for (first, length, rules) in entries {
+        bytes.extend(u32::from(*length).to_ne_bytes());
+        bytes.extend(first.octets());
+        bytes.extend([0; 4]);
+        bytes.extend(rules.to_ne_bytes());
+    }
+    bytes.extend((questions as u64).to_ne_bytes());
+    bytes
+}
+
+#[test]
+fn a_connection_has_the_same_rule_in_both() {
+    // Many variables of the header for the kernel are not in use here.
+    let host = Host::compile("rule.c", &["-Wno-unused-variable"]);
+    let mut draw = Draw(Xoshiro256PlusPlus::seed_from_u64(41));
+    let too_many = |draw: &mut Draw| (0..=MAX_RULES).map(|_| draw.rule()).collect();
+    let full = Steering {
+        rules: too_many(&mut draw),
+        ..draw.steering()
+    };
+    let full = full.bytes();
+    let (mut bytes, mut expected, mut policies) = (Vec::new(), Vec::new(), Vec::new());
+    for _ in 0..POLICIES {
+        let mut steering = draw.steering();
+        if draw.one_in(8) {
+            steering.rules = too_many(&mut draw);
+        }
+        bytes.extend(input(&steering, &full, CONNECTIONS_PER_POLICY));
+        for _ in 0..CONNECTIONS_PER_POLICY {
+            let of = draw.connection();
+            bytes.extend(draw.question(&of));
+            let place = steering.rule_of(steering.networks.rules(of.client), &of);
+            expected.push((place.unwrap_or(MAX_RULES), of, policies.len()));
+        }
+        policies.push(steering);
+    }
+    let answers = host.answer(&bytes);
+    let (answers, _) = answers.as_chunks();
+    assert_eq!(answers.len(), expected.len());
+    let mut seen = [0; MAX_RULES + 1];
+    for (answer, (place, of, policy)) in answers.iter().zip(&expected) {
+        let (answer, policy) = (u64::from_ne_bytes(*answer), &policies[*policy]);
+        assert_eq!(answer, *place as u64, "{of:?}: {policy:?}");
+        seen[*place] += 1;
+    }
+    assert!(
+        seen[0] > 1000 && seen.iter().all(|&count| count > 10),
+        "{seen:?}"
+    );
+}
+
+#[test]
+fn the_bounds_are_the_same_in_both() {
+    let header = Path::new(env!("CARGO_MANIFEST_DIR")).join("bpf/steer/bounds.h");
+    let header = fs::read_to_string(header).expect("a header");
+    let defined = header
+        .lines()
+        .filter_map(|line| line.strip_prefix("#define "));
+    let rust = PROGRAM_BOUNDS
+        .iter()
+        .map(|(name, bound)| format!("{name} {bound}"));
+    assert_eq!(defined.collect::<Vec<_>>(), rust.collect::<Vec<_>>());
+}

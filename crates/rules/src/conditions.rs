@@ -1,0 +1,71 @@
+//! The conditions of a rule.
+
+use crate::connection::Connection;
+use crate::interface::Interface;
+use crate::ports::Ports;
+use crate::quantity::{Quantity, Span};
+
+/// The conditions of a rule for a new connection, apart from its client's network.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Conditions {
+    /// The ports of connections that this side accepted.
+    pub listen: Vec<Ports>,
+    /// The ports to which this side opened connections.
+    pub connect: Vec<Ports>,
+    /// The interfaces through which data leave. Without any, all interfaces.
+    pub interfaces: Vec<Interface>,
+    /// The span of each quantity in [`Quantity::ALL`].
+    pub spans: [Span; Quantity::ALL.len()],
+}
+
+impl Conditions {
+    /// The conditions that a connection has one of these ports, and leaves through one of these interfaces.
+    pub fn new(listen: Vec<Ports>, connect: Vec<Ports>, interfaces: Vec<Interface>) -> Conditions {
+        Conditions {
+            listen,
+            connect,
+            interfaces,
+            spans: [Span::ANY; Quantity::ALL.len()],
+        }
+    }
+
+    /// The same with this span of a quantity.
+    #[must_use]
+    pub fn with(mut self, quantity: Quantity, span: Span) -> Conditions {
+        self.spans[quantity as usize] = span;
+        self
+    }
+
+    /// The span of a quantity.
+    pub fn span(&self, quantity: Quantity) -> Span {
+        self.spans[quantity as usize]
+    }
+
+    /// True if the quantity decides whether the rule matches.
+    pub fn has_bounds(&self, quantity: Quantity) -> bool {
+        self.span(quantity) != Span::ANY
+    }
+
+    /// True if they hold for connections with this port.
+    pub fn has_port(&self, of: &Connection) -> bool {
+        let ports = if of.is_incoming {
+            &self.listen
+        } else {
+            &self.connect
+        };
+        ports.iter().any(|ports| ports.has(of.port))
+    }
+
+    /// An unknown interface is none of a rule's.
+    fn has_interface(&self, interface: Option<Interface>) -> bool {
+        self.interfaces.is_empty() || interface.is_some_and(|one| self.interfaces.contains(&one))
+    }
+
+    /// True if they hold for a new connection: `holds` of `crates/kernel/bpf/steer/rule.h`.
+    pub fn hold(&self, of: &Connection) -> bool {
+        let mut quantities = Quantity::ALL.into_iter();
+        quantities.all(|quantity| self.span(quantity).has(of.quantity(quantity)))
+            && self.has_port(of)
+            && self.has_interface(of.interface)
+    }
+}
