@@ -2,12 +2,16 @@
 
 use std::fmt::Write;
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 use std::{env, fs};
 
 use crate::column::{Column, Kind};
 
 /// The variable with the value `write` makes [`assert_has`] write the table.
 const VARIABLE: &str = "COLUMNS";
+
+/// Tests run side by side, and a page may have tables of several.
+static WRITING: Mutex<()> = Mutex::new(());
 
 /// The columns as a table in Markdown.
 pub fn table<R>(columns: &[Column<'_, R>]) -> String {
