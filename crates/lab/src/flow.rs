@@ -274,11 +274,6 @@ impl Flow {
 pub(crate) fn sample(at: Duration, snapshot: &Snapshot) -> FlowSample {
     FlowSample {
         at,
-        rtt: None,
-        srtt: None,
-        delivery_rate: None,
-        inflight: Bytes::ZERO,
-        below_tcp: None,
         cwnd: snapshot.cwnd,
         ssthresh: snapshot.ssthresh,
         pacing_rate: snapshot.pacing_rate,
@@ -288,10 +283,7 @@ pub(crate) fn sample(at: Duration, snapshot: &Snapshot) -> FlowSample {
         short_term_inflight: snapshot.short_term_inflight,
         long_term_inflight: snapshot.long_term_inflight,
         state: Some(snapshot.state),
-        delivered: Bytes::ZERO,
-        lost: Bytes::ZERO,
-        is_app_limited: None,
-        limits: None,
+        ..FlowSample::default()
     }
 }
 

@@ -12,8 +12,9 @@ use super::summary::{AppSummary, FlowSummary, LimitShares};
 use super::throughput::{Throughput, goodput};
 use scenario::Controller;
 
-/// A flow at one moment, usually right after an ACK. Times are from the start of the run.
-#[derive(Debug, Clone, Copy, PartialEq)]
+/// A flow at one moment, usually right after an ACK. Times are from the start of the run. By default, nothing is known
+/// of it.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct FlowSample {
     /// The time of the sample.
     pub at: Duration,

@@ -14,23 +14,8 @@ fn sample(at: Duration, rtt: Duration) -> FlowSample {
     FlowSample {
         at,
         rtt: Some(rtt),
-        srtt: None,
-        delivery_rate: None,
-        inflight: Bytes::ZERO,
-        below_tcp: None,
-        cwnd: Bytes::ZERO,
-        ssthresh: None,
-        pacing_rate: Rate::ZERO,
-        btl_bw: None,
-        rt_prop: None,
-        short_term_bw: None,
-        short_term_inflight: None,
-        long_term_inflight: None,
         state: Some(bbr1::states::STARTUP),
-        delivered: Bytes::ZERO,
-        lost: Bytes::ZERO,
-        is_app_limited: None,
-        limits: None,
+        ..FlowSample::default()
     }
 }
 

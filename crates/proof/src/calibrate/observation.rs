@@ -248,31 +248,15 @@ fn round(value: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use units::{Bytes, Rate};
+    use units::Bytes;
 
     use super::*;
 
     fn sample(millis: u64, delivered: u64) -> FlowSample {
         FlowSample {
             at: Duration::from_millis(millis),
-            rtt: None,
-            srtt: None,
-            delivery_rate: None,
-            inflight: Bytes::ZERO,
-            below_tcp: None,
-            cwnd: Bytes::ZERO,
-            ssthresh: None,
-            pacing_rate: Rate::ZERO,
-            btl_bw: None,
-            rt_prop: None,
-            short_term_bw: None,
-            short_term_inflight: None,
-            long_term_inflight: None,
-            state: None,
             delivered: Bytes::new(delivered),
-            lost: Bytes::ZERO,
-            is_app_limited: None,
-            limits: None,
+            ..FlowSample::default()
         }
     }
 

@@ -31,30 +31,17 @@ pub(super) fn rounds(samples: &[FlowSample]) -> Vec<&[FlowSample]> {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use units::{Bytes, Duration, Rate};
+    use units::{Bytes, Duration};
 
     /// A sample at a millisecond, with these bytes delivered and in flight.
     pub fn sample(millis: u64, delivered: u64, inflight: u64) -> FlowSample {
         FlowSample {
             at: Duration::from_millis(millis),
             rtt: Some(Duration::from_millis(10)),
-            srtt: None,
-            delivery_rate: None,
             inflight: Bytes::new(inflight),
-            below_tcp: None,
-            cwnd: Bytes::ZERO,
-            ssthresh: None,
-            pacing_rate: Rate::ZERO,
-            btl_bw: None,
-            rt_prop: None,
-            short_term_bw: None,
-            short_term_inflight: None,
-            long_term_inflight: None,
             state: Some(congestion::bbr1::states::STARTUP),
             delivered: Bytes::new(delivered),
-            lost: Bytes::ZERO,
-            is_app_limited: None,
-            limits: None,
+            ..FlowSample::default()
         }
     }
 

@@ -71,20 +71,18 @@ pub fn record(name: &str, controller: &str, is_partial: bool) -> Record {
             srtt: Some(rtt),
             delivery_rate: Some(rate),
             inflight: rate.bytes_in(rtt),
-            below_tcp: None,
             cwnd: rate.bytes_in(rtt) * 2,
-            ssthresh: None,
             pacing_rate: rate,
             btl_bw: is_bbr.then_some(rate),
             rt_prop: is_bbr.then_some(Duration::from_millis(40)),
             short_term_bw: is_bbr.then_some(rate),
-            short_term_inflight: None,
             long_term_inflight: is_bbr.then_some(rate.bytes_in(rtt)),
             state: Some(state),
             delivered: totals.payload,
             lost: totals.retransmitted.unwrap(),
             is_app_limited: Some(false),
             limits: totals.limits,
+            ..FlowSample::default()
         });
         let waiting = PathSample {
             at,
@@ -168,23 +166,14 @@ pub fn crowd(each: u64) -> Record {
             flow.sample(FlowSample {
                 at,
                 rtt: Some(rtt),
-                srtt: None,
                 delivery_rate: Some(rate),
                 inflight: rate.bytes_in(rtt),
-                below_tcp: None,
                 cwnd: rate.bytes_in(rtt) * 2,
                 ssthresh: Some(Bytes::new(10_000)),
                 pacing_rate: rate,
-                btl_bw: None,
-                rt_prop: None,
-                short_term_bw: None,
-                short_term_inflight: None,
-                long_term_inflight: None,
                 state: Some(loss_based::states::CONGESTION_AVOIDANCE),
                 delivered: payload,
-                lost: Bytes::ZERO,
-                is_app_limited: None,
-                limits: None,
+                ..FlowSample::default()
             });
         }
         if spec.controller.name() == "cubic" {

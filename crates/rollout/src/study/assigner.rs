@@ -2,7 +2,7 @@
 
 use kernel::{SteeredConnection, SteeringCounts};
 
-use super::directory::Missing;
+use super::missing::Missing;
 use super::object::ObjectRow;
 use super::row::{Maker, Now, Row};
 

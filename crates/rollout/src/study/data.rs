@@ -12,11 +12,13 @@ use experiment::{Gathered, Group, Key, Measured, Observation, Scope, Timeline, U
 use units::Duration;
 
 use super::columns::{Recorded, read_file};
-use super::directory::{Missing, StudyDirectory, StudyDirectoryError};
+use super::directory::StudyDirectory;
+use super::directory_error::StudyDirectoryError;
 use super::groups::FirstHandshakes;
 use super::join::{Join, Joined, Life, Sent, timed};
 use super::log::Format;
 use super::lookup::Lookup;
+use super::missing::Missing;
 use super::object::ObjectRow;
 use super::row::Row;
 use fleet::files::files;

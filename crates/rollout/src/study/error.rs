@@ -3,7 +3,7 @@
 use document::DocumentError;
 use fleet::RecordError;
 
-use super::directory::StudyDirectoryError;
+use super::directory_error::StudyDirectoryError;
 use super::group::GroupError;
 use super::route::RouteError;
 use super::tended::HoldError;

@@ -4,8 +4,8 @@
 use kernel::SteeringCounts;
 use kernel::{EndedConnection, Error, ReportedObject};
 
-use super::directory::Missing;
 use super::group::GroupError;
+use super::missing::Missing;
 
 /// A reason why the program cannot be attached.
 #[derive(Debug, thiserror::Error)]

@@ -12,23 +12,18 @@ mod world;
 use std::fs;
 use std::path::Path;
 use std::thread;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
-use experiment::Plan;
 use linux::command::Init;
 use linux::routing::TABLE;
-use rollout::study::{Lookup, Step, Study, StudyDirectory, read, stop_routes};
+use rollout::study::{Step, stop_routes};
 use rustix::process::{Pid, Signal, kill_process};
-use units::Bytes;
 
-use process::Running;
+use process::{Running, begin_study, begun, now, read, wait_for};
 use world::{BESIDE, CLIENTS, PORT, World, ip};
 
 /// The lease of the rules and routes. The study renews it every five seconds.
 const LEASE: Duration = Duration::from_secs(12);
-
-/// The timeout for steps that take a moment.
-const TIMEOUT: Duration = Duration::from_secs(60);
 
 #[test]
 #[ignore = "the process that the test below starts"]
@@ -36,17 +31,12 @@ fn runs_a_study() {
     let Some(directory) = process::directory() else {
         return;
     };
-    let text = fs::read_to_string(directory.join("given.toml")).expect("a plan");
-    let plan = Plan::parse(&text).expect("a plan that makes sense");
-    let place =
-        StudyDirectory::make(&directory.join("data"), &text, &plan, now()).expect("a place");
     let arguments = ["--ignored", "--exact", "undoes_a_study", "--nocapture"];
     let undo = Init {
         program: "/proc/self/exe".into(),
         arguments: arguments.map(Into::into).into(),
     };
-    let study = Study::begin(place, Bytes::new(100_000_000), Lookup::default(), &undo);
-    let mut study = study.unwrap_or_else(|error| panic!("{error}"));
+    let mut study = begin_study(&directory, &undo);
     while !directory.join("stop").exists() {
         let step = study.step(now(), |trouble| eprintln!("trouble: {trouble}"));
         assert_eq!(step, Step::On);
@@ -61,11 +51,6 @@ fn undoes_a_study() {
     if process::directory().is_some() {
         linux::routing::undo_at_end(LEASE, || eprintln!("LATE")).expect("it can");
     }
-}
-
-fn now() -> f64 {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH);
-    now.expect("after 1970").as_secs_f64()
 }
 
 /// Kills the study and its keeper process.
@@ -83,15 +68,6 @@ fn kill_both(study: Running) {
         .expect("a number");
     assert_eq!(children.next(), None);
     kill_process(Pid::from_raw(keeper).expect("not 0"), Signal::KILL).expect("it runs");
-}
-
-/// Waits until the condition holds.
-fn wait_until(what: &str, mut is_so: impl FnMut() -> Result<(), String>) {
-    let begin = Instant::now();
-    while let Err(why) = is_so() {
-        assert!(begin.elapsed() < TIMEOUT, "{what}: {why}");
-        thread::sleep(Duration::from_millis(100));
-    }
 }
 
 /// The rules and routes of the study that exist.
@@ -125,12 +101,7 @@ fn write_plan(path: &Path, world: &World, except: &str) {
 
 /// The controllers of the clients' connections while the study runs. The clients with these indices have the default.
 fn wanted(path: &Path, world: &World, others: &[usize]) -> Vec<String> {
-    let data = path.join("data");
-    wait_until("it begins", || {
-        StudyDirectory::find(&data).map_err(|error| error.to_string())?;
-        Ok(())
-    });
-    let place = StudyDirectory::find(&data).expect("a place");
+    let place = begun(&path.join("data"));
     let (key, shares) = (place.key(), place.plan.shares());
     let default = kernel::default().expect("a default");
     let name = |(number, &client)| {
@@ -144,7 +115,7 @@ fn wanted(path: &Path, world: &World, others: &[usize]) -> Vec<String> {
 
 /// Waits until the clients' connections have these controllers.
 fn has(what: &str, world: &World, wanted: &[String]) {
-    wait_until(what, || {
+    wait_for(what, || {
         let found = world.controllers(PORT);
         let is_so = found == wanted;
         is_so
@@ -155,7 +126,7 @@ fn has(what: &str, world: &World, wanted: &[String]) {
 
 /// Waits until no rules and routes are left.
 fn gone(what: &str) {
-    wait_until(what, || {
+    wait_for(what, || {
         let left = left();
         left.is_empty()
             .then_some(())
@@ -202,7 +173,7 @@ fn a_study_by_route_begins_follows_and_leaves_nothing() {
     );
     ip(&["route", "replace", "10.1.0.0/16", "via", "192.0.2.3"]);
     ip(&["route", "add", "10.1.2.0/25", "via", "192.0.2.2"]);
-    wait_until("routes follow", || {
+    wait_for("routes follow", || {
         let found = (via("192.0.2.2"), via("192.0.2.3"));
         let is_so = found == (1, usize::from(CLIENTS) - 1);
         is_so
@@ -216,10 +187,8 @@ fn a_study_by_route_begins_follows_and_leaves_nothing() {
 
     // The data has each connection with its arm.
     let units = |name: &str| wanted[1..].iter().filter(|one| *one == name).count() as u64;
-    wait_until("data", || {
-        let read = read(&[path.join("data")], Vec::new(), &mut Lookup::default())
-            .map_err(|error| error.to_string())?;
-        let arms = read.gathered.findings().arms;
+    wait_for("data", || {
+        let arms = read(&path.join("data")).gathered.findings().arms;
         let found: Vec<(u64, bool)> = arms
             .iter()
             .map(|arm| (arm.units, arm.connections >= arm.units))
@@ -246,7 +215,7 @@ fn a_study_by_route_begins_follows_and_leaves_nothing() {
     has("begun once more", &wanted);
     kill_both(running);
     let mut running = Running::start(path);
-    wait_until("it removes what is left", || {
+    wait_for("it removes what is left", || {
         let log = fs::read_to_string(path.join("log")).expect("a log");
         let is_so = log.contains("an earlier study was killed");
         is_so.then_some(()).ok_or(log)
@@ -359,15 +328,13 @@ fn routes_that_cannot_be_copied_stay_in_main_and_a_stopped_study_leaves_no_route
     running.send(Signal::CONT);
     has("it goes on", &world, &wanted);
     // The rules come first, and then the line.
-    wait_until("told", || {
+    wait_for("told", || {
         let log = log();
         let is_told = log.contains("rules were removed");
         is_told.then_some(()).ok_or(log)
     });
     kill_both(running);
     // A killed process may hold its lock for a moment.
-    wait_until("stopped", || {
-        stop_routes().map(drop).map_err(|error| error.to_string())
-    });
+    wait_for("stopped", || stop_routes().map(drop));
     gone("killed");
 }

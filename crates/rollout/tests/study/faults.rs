@@ -8,7 +8,7 @@ use std::os::unix::fs::{MetadataExt, symlink};
 use std::path::Path;
 use std::process::Command;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use experiment::policy::Policy;
 use rollout::steer::{self, Stopped};
@@ -17,10 +17,11 @@ use rustix::process::Signal;
 
 use crate::group::Group;
 use crate::policy::{journal, policy, reload, wanted};
+use crate::process::{begun, read, wait_for};
 use crate::server::Server;
 use crate::{
-    CLIENTS, Running, TIMEOUT, alone, arms_in_data, client, controllers, download, drawn, mount,
-    own_mounts, plan, wait_until,
+    CLIENTS, Running, alone, arms_in_data, client, controllers, download, drawn, mount, own_mounts,
+    plan, wait_until,
 };
 
 /// The size of a memory page. A file system in memory grows by pages.
@@ -74,14 +75,7 @@ impl World<'_> {
 
     /// The controllers of the clients while the study runs. Waits until the study has begun.
     fn arms(&self) -> Vec<String> {
-        let begin = Instant::now();
-        let place = loop {
-            match StudyDirectory::find(&self.path().join("data")) {
-                Ok(place) => break place,
-                Err(error) => assert!(begin.elapsed() < TIMEOUT, "{error}"),
-            }
-            thread::sleep(Duration::from_millis(50));
-        };
+        let place = begun(&self.path().join("data"));
         let arms = drawn(&place, &self.clients).into_iter();
         arms.map(|arm| ["cubic", "reno"][arm].to_owned()).collect()
     }
@@ -92,15 +86,17 @@ impl World<'_> {
 
     /// Waits until the log contains this text this many times.
     fn wait_said(&self, part: &str, times: usize) {
-        let begin = Instant::now();
-        loop {
+        wait_for(&format!("{part}, {times} times"), || {
             let log = fs::read_to_string(self.path().join("log")).expect("a log");
-            if log.matches(part).count() >= times {
-                return;
-            }
-            assert!(begin.elapsed() < TIMEOUT, "{part}, {times} times: {log}");
-            thread::sleep(Duration::from_millis(100));
-        }
+            let is_said = log.matches(part).count() >= times;
+            is_said.then_some(()).ok_or(log)
+        });
+    }
+
+    /// The number of objects in the study's data.
+    fn objects(&self) -> u64 {
+        let read = read(&self.path().join("data"));
+        read.gathered.findings().observed.objects
     }
 
     fn set_clock(&self, by: &str) {
@@ -150,16 +146,7 @@ fn killed(world: &World<'_>) {
             |name: &String| ["cubic", "reno", world.default[0].as_str()].contains(&name.as_str());
         assert!(found.iter().all(is_known), "{found:?}");
         match StudyDirectory::find(&data) {
-            Ok(_) => {
-                drop(
-                    rollout::study::read(
-                        &[&data],
-                        Vec::new(),
-                        &mut rollout::study::Lookup::default(),
-                    )
-                    .expect("data can be read"),
-                );
-            }
+            Ok(_) => drop(read(&data)),
             // The process was killed before the study had begun.
             Err(StudyDirectoryError::None { .. }) => {}
             Err(error) => panic!("{error}"),
@@ -220,19 +207,13 @@ fn full_disk(world: &World<'_>) {
     world.wait_said("cannot write", 1);
     world.wait("a study on a full disk", &arms);
     fs::remove_file(disk.join("fill")).expect("a file");
-    let begin = Instant::now();
-    while arms_in_data(&path.join("data")) < u64::from(CLIENTS) {
-        assert!(begin.elapsed() < TIMEOUT, "what was held is not written");
-        thread::sleep(Duration::from_millis(500));
-    }
+    wait_for("what was held is written", || {
+        let written = arms_in_data(&path.join("data"));
+        let is_all = written >= u64::from(CLIENTS);
+        is_all.then_some(()).ok_or(written)
+    });
     world.stop(running);
-    let read = rollout::study::read(
-        &[path.join("data")],
-        Vec::new(),
-        &mut rollout::study::Lookup::default(),
-    )
-    .expect("data");
-    let objects = read.gathered.findings().observed.objects;
+    let objects = world.objects();
     assert!(objects >= 2 * u64::from(CLIENTS), "{objects}");
 
     let running = world.policy();
@@ -333,22 +314,17 @@ fn evicted(mut world: World<'_>) {
     // Another process removes the file that keeps the program.
     let number = fs::metadata(&group.0).expect("a group").ino();
     let file = format!("/sys/fs/bpf/fullpipe/steer-{number}");
-    let begin = Instant::now();
-    while fs::remove_file(&file).is_err() {
-        assert!(begin.elapsed() < TIMEOUT, "{file} is not there");
-        thread::sleep(Duration::from_millis(50));
-    }
+    wait_for(&file, || fs::remove_file(&file));
     world.wait_said("has removed the file", 1);
     assert!(Path::new(&file).exists());
     world.wait("a policy whose file was removed", &steered);
     // Another process mounts a BPF file system there, and unmounts it. Each time, there is one program.
     let wait_for_one = |before: &[String]| {
-        let begin = Instant::now();
-        while links(&group.0).len() != 1 || links(&group.0) == before || !Path::new(&file).exists()
-        {
-            assert!(begin.elapsed() < TIMEOUT, "{:?}", links(&group.0));
-            thread::sleep(Duration::from_millis(50));
-        }
+        wait_for("one program", || {
+            let links = links(&group.0);
+            let is_so = links.len() == 1 && links != before && Path::new(&file).exists();
+            is_so.then_some(()).ok_or_else(|| format!("{links:?}"))
+        });
     };
     let before = links(&group.0);
     mount(&["-t", "bpf", "bpf", "/sys/fs/bpf"]);
@@ -468,13 +444,7 @@ fn clock_is_set(world: &World<'_>) {
         download(&world.clients[20..]);
     }
     world.stop(running);
-    let read = rollout::study::read(
-        &[world.path().join("data")],
-        Vec::new(),
-        &mut rollout::study::Lookup::default(),
-    )
-    .expect("data");
-    let objects = read.gathered.findings().observed.objects;
+    let objects = world.objects();
     assert!(objects >= 2 * (20 + 20 + 20), "{objects}");
 
     world.set_clock("0");

@@ -3,16 +3,14 @@
 use std::fs;
 use std::net::IpAddr;
 use std::process::Command;
-use std::thread;
-use std::time::{Duration, Instant};
 
 use experiment::Decision;
-use rollout::study::{Lookup, StudyDirectory, read};
+use rollout::study::StudyDirectory;
 
 use crate::group::Group;
-use crate::process::Running;
+use crate::process::{Running, read, wait_for};
 use crate::server::Server;
-use crate::{CLIENTS, TIMEOUT, alone, client, controllers, plan, wait_until};
+use crate::{CLIENTS, alone, client, controllers, plan, wait_until};
 
 #[test]
 fn an_arm_that_is_not_in_force_stops_the_study() {
@@ -41,28 +39,27 @@ fn locked(group: &Group) {
     let before = vec!["cubic".to_owned(); clients.len()];
     wait_until("the lock", &clients, &before);
     let _running = Running::start(path);
-    let begin = Instant::now();
-    loop {
+    let why = wait_for("it stops", || {
         assert_eq!(controllers(&clients), before);
         let log = fs::read_to_string(path.join("log")).unwrap_or_default();
-        if let Some(why) = log.lines().find(|line| line.starts_with("over: ")) {
-            assert!(why.starts_with("over: arm reno is not in force: "), "{log}");
-            assert!(
-                why.contains("connections of reno had another controller"),
-                "{log}"
-            );
-            break;
-        }
-        assert!(begin.elapsed() < TIMEOUT, "it goes on: {log}");
-        thread::sleep(Duration::from_millis(100));
-    }
+        let why = log.lines().find(|line| line.starts_with("over: "));
+        why.map(str::to_owned).ok_or(log)
+    });
+    assert!(why.starts_with("over: arm reno is not in force: "), "{why}");
+    assert!(
+        why.contains("connections of reno had another controller"),
+        "{why}"
+    );
     let data = path.join("data");
-    let begin = Instant::now();
-    while StudyDirectory::find(&data).expect("a study").is_running() {
-        assert!(begin.elapsed() < TIMEOUT, "it goes on");
-        thread::sleep(Duration::from_millis(100));
-    }
-    let [first, other] = StudyDirectory::find(&data).expect("a study").about.in_force[..] else {
+    let study = wait_for("it ends", || {
+        let study = StudyDirectory::find(&data).expect("a study");
+        if study.is_running() {
+            Err("it goes on")
+        } else {
+            Ok(study)
+        }
+    });
+    let [first, other] = study.about.in_force[..] else {
         panic!("two arms");
     };
     assert!(first.known > 0 && first.others == 0, "{first:?}");
@@ -70,8 +67,7 @@ fn locked(group: &Group) {
         other.known >= 20 && other.others == other.known,
         "{other:?}"
     );
-    let findings = read(&[&data], Vec::new(), &mut Lookup::default());
-    let findings = findings.expect("data").gathered.findings();
+    let findings = read(&data).gathered.findings();
     assert_eq!(
         findings.decision,
         Decision::Distrust,

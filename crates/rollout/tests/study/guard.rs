@@ -2,8 +2,6 @@
 
 use std::fs;
 use std::path::Path;
-use std::thread;
-use std::time::{Duration, Instant};
 
 use experiment::Plan;
 use kernel::{EndedConnection, SteeredConnection};
@@ -11,7 +9,8 @@ use rollout::study::{CarriedConnection, Recording, StudyDirectory};
 use units::Bytes;
 
 use crate::group::Group;
-use crate::{Running, TIMEOUT, alone, now, plan};
+use crate::process::{now, wait_for};
+use crate::{Running, alone, plan};
 
 #[test]
 fn a_study_that_is_begun_again_stops_at_what_it_had_seen_before() {
@@ -25,11 +24,9 @@ fn begun_again(group: &Group) {
     fs::write(path.join("given.toml"), &text).expect("a plan");
     record(&path.join("data"), &text);
     let mut running = Running::start(path);
-    let begin = Instant::now();
-    while running.0.try_wait().expect("a look").is_none() {
-        assert!(begin.elapsed() < TIMEOUT, "it goes on");
-        thread::sleep(Duration::from_millis(100));
-    }
+    wait_for("it stops", || {
+        running.0.try_wait().expect("a look").ok_or("it goes on")
+    });
     let log = fs::read_to_string(path.join("log")).expect("a log");
     let why = "over: guard: throughput over 3 MB of reno against cubic";
     assert!(log.contains(why), "{log}");

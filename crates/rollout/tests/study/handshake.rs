@@ -3,15 +3,14 @@
 
 use std::fs::File;
 use std::net::TcpStream;
-use std::thread;
-use std::time::{Duration, Instant};
 
 use kernel::{DrawnUnit, SteeringRule};
 use linux::diag::{Diag, Filter};
 
 use crate::group::Group;
 use crate::objects::{Server, alone_with_python, ask, ended, steering};
-use crate::{TIMEOUT, client, connect, own_mounts};
+use crate::process::wait_for;
+use crate::{client, connect, own_mounts};
 
 #[test]
 fn a_syn_ack_that_was_sent_again_is_no_retransmitted_packet() {
@@ -56,11 +55,9 @@ fn handshake(group: &Group) {
     ended(&attached);
 
     let mut stream = connect(client(2));
-    let begin = Instant::now();
-    while counted(&stream) == 0 {
-        assert!(begin.elapsed() < TIMEOUT, "the SYN-ACK is sent again");
-        thread::sleep(Duration::from_millis(50));
-    }
+    wait_for("the SYN-ACK is sent again", || {
+        (counted(&stream) > 0).then_some(()).ok_or("it is not")
+    });
     ask(&mut stream, "5000", 5000);
     drop(stream);
     let (ended, _) = ended(&attached);

@@ -23,27 +23,23 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::{Mutex, PoisonError};
 use std::thread;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
-use experiment::{Plan, Unit};
+use experiment::Unit;
 use linux::command::Init;
 use linux::diag::{Diag, Filter};
 use linux::{Network, NetworkConfig};
 use nix::sched::{CloneFlags, unshare};
-use rollout::study::{Log, Lookup, Step, Study, StudyDirectory};
+use rollout::study::{Log, Lookup, Step, StudyDirectory};
 use rustix::process::Signal;
 use socket2::{Domain, Socket, Type};
-use units::Bytes;
 
 use group::Group;
-use process::Running;
+use process::{Running, begin_study, begun, now, read, wait_for};
 use server::{LOG, PORT, Server};
 
 /// The number of client networks.
 const CLIENTS: u8 = 40;
-
-/// The timeout for steps that take a moment or a lease.
-const TIMEOUT: Duration = Duration::from_secs(120);
 
 #[test]
 #[ignore = "the process that the test below starts"]
@@ -51,18 +47,7 @@ fn runs_a_study() {
     let Some(directory) = process::directory() else {
         return;
     };
-    let text = fs::read_to_string(directory.join("given.toml")).expect("a plan");
-    let plan = Plan::parse(&text).expect("a plan that makes sense");
-    let place =
-        StudyDirectory::make(&directory.join("data"), &text, &plan, now()).expect("a place");
-    let lookup = Lookup::default();
-    let study = Study::begin(
-        place,
-        Bytes::new(100_000_000),
-        lookup,
-        &Init::subcommand(""),
-    );
-    let mut study = study.unwrap_or_else(|error| panic!("{error}"));
+    let mut study = begin_study(&directory, &Init::subcommand(""));
     loop {
         let step = study.step(clock(&directory), |trouble| {
             eprintln!("trouble: {trouble}");
@@ -84,11 +69,6 @@ fn runs_a_study() {
 fn clock(directory: &Path) -> f64 {
     let set = fs::read_to_string(directory.join("clock"));
     now() + set.ok().and_then(|text| text.parse().ok()).unwrap_or(0.0)
-}
-
-fn now() -> f64 {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH);
-    now.expect("after 1970").as_secs_f64()
 }
 
 fn plan(group: &Path) -> String {
@@ -142,18 +122,13 @@ fn controllers(from: &[IpAddr]) -> Vec<String> {
 
 /// Waits until new connections have these controllers.
 fn wait_until(what: &str, from: &[IpAddr], wanted: &[String]) {
-    let begin = Instant::now();
-    loop {
+    wait_for(what, || {
         let found = controllers(from);
-        if found == wanted {
-            return;
-        }
-        assert!(
-            begin.elapsed() < TIMEOUT,
-            "{what}: {found:?}, and not {wanted:?}"
-        );
-        thread::sleep(Duration::from_millis(300));
-    }
+        let is_so = found == wanted;
+        is_so
+            .then_some(())
+            .ok_or_else(|| format!("{found:?}, and not {wanted:?}"))
+    });
 }
 
 /// The drawn arms of these addresses.
@@ -250,15 +225,7 @@ fn study(group: &Group) {
 
     let running = Running::start(path);
     let data = path.join("data");
-    let begin = Instant::now();
-    let place = loop {
-        match StudyDirectory::find(&data) {
-            Ok(place) => break place,
-            Err(error) => assert!(begin.elapsed() < TIMEOUT, "{error}"),
-        }
-        thread::sleep(Duration::from_millis(50));
-    };
-    let arms = drawn(&place, &clients);
+    let arms = drawn(&begun(&data), &clients);
     let names = ["cubic", "reno"];
     let wanted: Vec<String> = arms.iter().map(|&arm| names[arm].to_owned()).collect();
     let count = arms.iter().filter(|&&arm| arm == 1).count();
@@ -272,18 +239,16 @@ fn study(group: &Group) {
     assert_eq!(controllers(&excepted), before[..10]);
 
     download(&clients);
-    let gathered = || {
-        let read = rollout::study::read(&[&data], Vec::new(), &mut Lookup::default());
-        read.expect("data").gathered
-    };
-    let begin = Instant::now();
     // Each download is an object, even if downloads share a connection.
-    while gathered().findings().observed.objects < 2 * u64::from(CLIENTS) {
-        assert!(begin.elapsed() < TIMEOUT, "{:?}", gathered().findings());
-        thread::sleep(Duration::from_millis(500));
-    }
-    let gathered = gathered();
-    let findings = gathered.findings();
+    let findings = wait_for("data", || {
+        let findings = read(&data).gathered.findings();
+        let is_all = findings.observed.objects >= 2 * u64::from(CLIENTS);
+        if is_all {
+            Ok(findings)
+        } else {
+            Err(format!("{findings:?}"))
+        }
+    });
     join_log(&data, &path.join(LOG));
     let units: Vec<u64> = findings.arms.iter().map(|arm| arm.units).collect();
     assert_eq!(units, [u64::from(CLIENTS) - count as u64, count as u64]);
@@ -300,12 +265,11 @@ fn study(group: &Group) {
     wait_until("the lease has run out", &clients, &before);
     running.send(Signal::CONT);
     wait_until("the lease is renewed", &clients, &wanted);
-    let begin = Instant::now();
     let log = || fs::read_to_string(path.join("log")).expect("a log");
-    while !log().contains("longer than its lease") {
-        assert!(begin.elapsed() < TIMEOUT, "{}", log());
-        thread::sleep(Duration::from_millis(50));
-    }
+    wait_for("a late renewal", || {
+        let is_said = log().contains("longer than its lease");
+        is_said.then_some(()).ok_or_else(log)
+    });
     // The process is killed.
     running.send(Signal::KILL);
     drop(running);
@@ -360,19 +324,7 @@ fn join_log(data: &Path, log: &Path) {
 
 /// The number of large connections in the data.
 fn arms_in_data(directory: &Path) -> u64 {
-    match rollout::study::read(&[directory], Vec::new(), &mut Lookup::default()) {
-        Ok(read) => {
-            let arms = read.gathered.findings().arms;
-            arms.iter()
-                .map(|arm| {
-                    if arm.throughput_bps.is_some() {
-                        arm.connections
-                    } else {
-                        0
-                    }
-                })
-                .sum()
-        }
-        Err(error) => panic!("{error}"),
-    }
+    let arms = read(directory).gathered.findings().arms;
+    let large = arms.iter().filter(|arm| arm.throughput_bps.is_some());
+    large.map(|arm| arm.connections).sum()
 }

@@ -5,14 +5,13 @@ use std::io::{Read, Write};
 use std::net::{Ipv4Addr, TcpStream};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::thread;
-use std::time::{Duration, Instant};
 
 use kernel::{Attached, DrawnUnit, ReportedObject, Steering, SteeringRule};
 
 use crate::group::Group;
-use crate::server::{PORT, wait_for};
-use crate::{TIMEOUT, alone, client, connect};
+use crate::process::wait_for;
+use crate::server::{PORT, wait_for_server};
+use crate::{alone, client, connect};
 
 /// A server that answers each line with as many bytes as the line says. `p1` in the line is a pause of a second. `c`
 /// closes the connection. `a1` aborts the connection after a second, with as much outstanding data as possible. After
@@ -64,7 +63,7 @@ impl Server {
         program.write_all(SERVER.as_bytes()).expect("it reads");
         drop(program);
         let server = Server(child);
-        wait_for((Ipv4Addr::LOCALHOST, PORT).into());
+        wait_for_server((Ipv4Addr::LOCALHOST, PORT).into());
         server
     }
 }
@@ -222,15 +221,12 @@ fn left(attached: &Attached) {
 
 /// Waits for the end of the connection. Returns the connection and its objects.
 pub fn ended(attached: &Attached) -> (kernel::EndedConnection, Vec<ReportedObject>) {
-    let begin = Instant::now();
     let mut objects = Vec::new();
-    loop {
+    let ended = wait_for("the end of a connection", || {
         let ended = attached.ended().expect("a ring");
         objects.extend(attached.objects());
-        if let Some(one) = ended.first() {
-            return (*one, objects);
-        }
-        assert!(begin.elapsed() < TIMEOUT, "it has not ended: {objects:?}");
-        thread::sleep(Duration::from_millis(50));
-    }
+        let first = ended.first().copied();
+        first.ok_or_else(|| format!("{objects:?}"))
+    });
+    (ended, objects)
 }

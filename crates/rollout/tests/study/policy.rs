@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use experiment::policy::{Connection, Policy};
 use rollout::steer::{self, InForce, Steer, Stopped};
@@ -14,10 +14,9 @@ use rollout::study::{Steerer, Step};
 use rustix::process::Signal;
 
 use crate::group::Group;
+use crate::process::{now, wait_for};
 use crate::server::{PORT, Server};
-use crate::{
-    CLIENTS, Running, TIMEOUT, alone, client, clock, controllers, now, own_mounts, wait_until,
-};
+use crate::{CLIENTS, Running, alone, client, clock, controllers, own_mounts, wait_until};
 
 #[test]
 #[ignore = "the process that the test below starts"]
@@ -136,11 +135,11 @@ fn in_force(group: &Group) {
     let exploring = exploring(&group.0);
     next(exploring.clone());
     // The explorers change every ten minutes, and may change during the test.
-    let begin = Instant::now();
     let is_in_force = || asked(&exploring, clients[0]).is_some_and(|of| of.is_of_policy);
-    while !is_in_force() || all(&exploring) != controllers(&clients) {
-        assert!(begin.elapsed() < TIMEOUT, "who explores is told");
-    }
+    wait_for("the reported explorers", || {
+        let is_so = is_in_force() && all(&exploring) == controllers(&clients);
+        is_so.then_some(()).ok_or("others explore")
+    });
     let count = all(&exploring)
         .iter()
         .filter(|name| *name == "cubic")

@@ -4,7 +4,6 @@
 use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
 use std::thread;
-use std::time::Instant;
 
 use experiment::policy::Policy;
 use kernel::Resent;
@@ -15,9 +14,10 @@ use units::Ratio;
 
 use crate::group::Group;
 use crate::policy::asked;
+use crate::process::{now, wait_for};
 use crate::server::{PORT, Server};
 use crate::stale::{client, fetch, join, step};
-use crate::{TIMEOUT, alone_between, connect_to, now, own_mounts};
+use crate::{alone_between, connect_to, own_mounts};
 
 #[test]
 fn a_network_has_the_class_of_what_its_connections_resent() {
@@ -77,14 +77,10 @@ impl Test<'_> {
             look.expect("a look");
             found
         };
-        let begin = Instant::now();
         // The last packet of the handshake may still be on its way.
-        let found = loop {
-            match self.network.far.inside(look).expect("inside") {
-                Some(found) => break found,
-                None => assert!(begin.elapsed() < TIMEOUT, "{own} is connected"),
-            }
-        };
+        let found = wait_for("a connection", || {
+            self.network.far.inside(look).expect("inside").ok_or(own)
+        });
         assert_eq!(found, given.controller);
         given.rule
     }
@@ -95,15 +91,11 @@ impl Test<'_> {
         let address = self.address;
         let fetch = || fetch(client, address);
         self.network.near.inside(fetch).expect("inside");
-        let begin = Instant::now();
-        loop {
+        wait_for("another share", || {
             step(&mut self.steer);
             let now = self.resent(client);
-            if now != before {
-                return now;
-            }
-            assert!(begin.elapsed() < TIMEOUT, "{now:?}");
-        }
+            (now != before).then_some(now).ok_or(format!("{now:?}"))
+        })
     }
 
     fn reload(&mut self, text: String) {
@@ -169,12 +161,10 @@ fn classes(group: &Group, network: &Network) {
     drop(server);
     group.make_anew();
     let _server = serve();
-    let begin = Instant::now();
-    while asked(&test.text, one).is_none() {
-        assert!(begin.elapsed() < TIMEOUT, "it is attached again");
-        thread::sleep(std::time::Duration::from_millis(50));
+    wait_for("the policy in the new group", || {
         test.steer.step(now(), |trouble| eprintln!("{trouble}"));
-    }
+        asked(&test.text, one).map(drop).ok_or("it is not attached")
+    });
     assert_eq!(test.resent(one), known);
     assert_eq!(test.rule(one), "lossy");
 

@@ -4,8 +4,8 @@ use std::fs;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpStream};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::thread;
-use std::time::{Duration, Instant};
+
+use crate::process::wait_for;
 
 /// The server's port, in a network of the test's own.
 pub const PORT: u16 = 8000;
@@ -50,21 +50,14 @@ impl Server {
             .spawn()
             .expect("a shell");
         let server = Server(child);
-        wait_for((at, PORT).into());
+        wait_for_server((at, PORT).into());
         server
     }
 }
 
 /// Waits until a server listens on this address.
-pub fn wait_for(address: SocketAddr) {
-    let begin = Instant::now();
-    while TcpStream::connect(address).is_err() {
-        assert!(
-            begin.elapsed() < Duration::from_secs(60),
-            "the server does not listen"
-        );
-        thread::sleep(Duration::from_millis(50));
-    }
+pub fn wait_for_server(address: SocketAddr) {
+    wait_for("the server listens", || TcpStream::connect(address));
 }
 
 fn configuration(directory: &Path, files: &Path, address: IpAddr) -> String {

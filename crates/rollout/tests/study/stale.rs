@@ -22,8 +22,9 @@ use units::{Bytes, Rate, Ratio};
 
 use crate::group::Group;
 use crate::policy::journal;
+use crate::process::{TIMEOUT, now};
 use crate::server::{PORT, Server};
-use crate::{TIMEOUT, alone_between, connect_to, now, own_mounts};
+use crate::{alone_between, connect_to, own_mounts};
 
 /// The rule must be taken back within this many of its connections, counted from the end of the loss.
 const MAX_STALE_CONNECTIONS: u64 = 2000;

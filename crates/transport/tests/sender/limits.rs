@@ -1,14 +1,12 @@
 //! The sender's limits, and its reports of them.
 
-use congestion::{
-    AnyController, Bytes, Connection, Controller, ControllerKind, Duration, Rate, Time,
-};
+use congestion::{AnyController, Bytes, Controller, ControllerKind, Duration, Rate, Time};
 use transport::scheduler::Pacing;
-use transport::segment::{self, Body, SackBlocks};
+use transport::segment::{Body, SackBlocks};
 use transport::sender::LossDetection::Rack;
 use transport::sender::{Config, Sender};
 
-use crate::wire::{Fate, Fixed, MSS, Wire, fixed, ms};
+use crate::wire::{self, Fate, Fixed, MSS, Wire, established, fixed, ms};
 
 fn pass(_: u64, _: u32) -> Fate {
     Fate::Pass
@@ -16,15 +14,7 @@ fn pass(_: u64, _: u32) -> Fate {
 
 /// An ACK that no receiver has sent.
 fn ack(now: Time, next: u64, window: u64) -> Body {
-    Body::Ack(segment::Ack {
-        next,
-        window,
-        sent: now,
-        echo: now,
-        sacks: SackBlocks::NONE,
-        ecn_echo: false,
-        ce_bytes: 0,
-    })
+    wire::ack(now, next, window, SackBlocks::NONE)
 }
 
 /// A sender with an open connection, a window of ten packets, and a peer that offers `window`.
@@ -32,26 +22,6 @@ fn opened(window: u64) -> Sender<Fixed> {
     established(window, &Config::default(), |connection| {
         Fixed::packets(connection, 10)
     })
-}
-
-/// A sender whose handshake took 100 ms.
-fn established(
-    window: u64,
-    config: &Config,
-    make: impl FnOnce(Connection) -> Fixed,
-) -> Sender<Fixed> {
-    let mut sender = Sender::new(ms(0), 0, config, make, 0);
-    sender.open(Time::ZERO);
-    let syn = sender.poll_burst(ms(0)).unwrap();
-    sender.on_departed(&syn);
-    let answer = Body::SynAck {
-        sent: ms(50),
-        echo: ms(0),
-        next: 0,
-        window,
-    };
-    assert!(sender.on_segment(ms(100), &answer).is_none());
-    sender
 }
 
 fn drain<C: Controller>(sender: &mut Sender<C>, now: Time) -> Vec<(u64, u32)> {
@@ -213,37 +183,20 @@ fn small_queues_bound_what_waits_below() {
     // The rate of this controller is no limit; the window is.
     assert_eq!(below.iter().map(|burst| burst.packets()).sum::<u32>(), 10);
 
-    let config = Config::default();
-    let mut sender = Sender::new(
-        ms(0),
-        0,
-        &config,
-        |connection| Fixed {
-            rate: Rate::from_bits_per_sec(10_000_000),
-            ..Fixed::packets(connection, 1_000)
-        },
-        0,
-    );
-    sender.open(Time::ZERO);
-    let syn = sender.poll_burst(ms(0)).unwrap();
-    sender.on_departed(&syn);
-    let answer = Body::SynAck {
-        sent: ms(0),
-        echo: ms(0),
-        next: 0,
-        window: 1 << 30,
-    };
-    sender.on_segment(ms(1), &answer);
+    let mut sender = established(1 << 30, &Config::default(), |connection| Fixed {
+        rate: Rate::from_bits_per_sec(10_000_000),
+        ..Fixed::packets(connection, 1_000)
+    });
     sender.write(Bytes::new(500 * MSS));
     let mut below = Vec::new();
-    while let Some(burst) = sender.poll_burst(ms(1)) {
+    while let Some(burst) = sender.poll_burst(ms(101)) {
         below.push(burst);
     }
     // Two bursts of two packets, and the one that exceeds the limit.
     assert_eq!(below.len(), 3);
     sender.on_departed(&below[0]);
-    assert!(sender.poll_burst(ms(2)).is_some());
-    assert!(sender.poll_burst(ms(2)).is_none());
+    assert!(sender.poll_burst(ms(102)).is_some());
+    assert!(sender.poll_burst(ms(102)).is_none());
 }
 
 #[test]

@@ -2,10 +2,10 @@
 
 use congestion::{AnyController, Bytes, Controller, ControllerKind, Duration, Time};
 use transport::scheduler::Pacing;
-use transport::segment::{self, Body, SackBlocks};
+use transport::segment::SackBlocks;
 use transport::sender::{Config, Sender};
 
-use crate::wire::{Fate, MSS, Wire, ms};
+use crate::wire::{Fate, MSS, Wire, ack, established, ms};
 
 /// A flow of `kind` in congestion avoidance, at the start of the recovery from a single loss; and the bytes in flight
 /// before.
@@ -80,30 +80,12 @@ fn what_the_first_ack_delivers_counts_as_in_flight_before() {
         ..Config::default()
     };
     let reno = |connection| AnyController::new(ControllerKind::Reno, connection);
-    let mut sender = Sender::new(ms(0), 0, &config, reno, 0);
-    sender.open(Time::ZERO);
-    packets(&mut sender, ms(0));
-    let answer = Body::SynAck {
-        sent: ms(50),
-        echo: ms(0),
-        next: 0,
-        window: 1 << 20,
-    };
-    sender.on_segment(ms(100), &answer);
+    let mut sender = established(1 << 20, &config, reno);
     sender.write(Bytes::new(100 * MSS));
     assert_eq!(packets(&mut sender, ms(100)), 20);
     let mut sacks = SackBlocks::NONE;
     sacks.push(MSS..6 * MSS);
-    let ack = segment::Ack {
-        next: 0,
-        window: 1 << 20,
-        sent: ms(150),
-        echo: ms(100),
-        sacks,
-        ecn_echo: false,
-        ce_bytes: 0,
-    };
-    sender.on_segment(ms(200), &Body::Ack(ack));
+    sender.on_segment(ms(200), &ack(ms(150), 0, 1 << 20, sacks));
     assert_eq!(sender.controller().cwnd(), Bytes::new(10 * MSS));
     // Half of the five delivered packets may leave.
     assert_eq!(packets(&mut sender, ms(200)), 2);

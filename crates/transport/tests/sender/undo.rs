@@ -3,11 +3,11 @@
 use congestion::{
     AnyController, Bytes, Cause, Controller, ControllerKind, Duration, Recovery, Time,
 };
-use transport::segment::{self, Body, SackBlocks};
+use transport::segment::{Body, SackBlocks};
 use transport::sender::LossDetection::{DupThreshold, Rack};
 use transport::sender::{Config, Sender};
 
-use crate::wire::{DELAY, Fate, MSS, Wire, fixed, ms};
+use crate::wire::{self, DELAY, Fate, MSS, Wire, established, fixed, ms};
 
 const ENTERED: Recovery = Recovery::Entered(Cause::Loss);
 
@@ -144,16 +144,7 @@ fn timed_out() -> (Sender<AnyController>, Time) {
         ..Config::default()
     };
     let reno = |connection| AnyController::new(ControllerKind::Reno, connection);
-    let mut sender = Sender::new(ms(0), 0, &config, reno, 0);
-    sender.open(Time::ZERO);
-    sent(&mut sender, ms(0));
-    let answer = Body::SynAck {
-        sent: ms(50),
-        echo: ms(0),
-        next: 0,
-        window: 1 << 20,
-    };
-    sender.on_segment(ms(100), &answer);
+    let mut sender = established(1 << 20, &config, reno);
     sender.write(Bytes::new(20 * MSS));
     assert_eq!(sent(&mut sender, ms(100)), (0..10).collect::<Vec<_>>());
     let now = sender.next_timer().unwrap();
@@ -183,15 +174,7 @@ fn ack(now: Time, packets: u64, sack: Option<u64>) -> Body {
     if let Some(packet) = sack {
         assert!(sacks.push(packet * MSS..(packet + 1) * MSS));
     }
-    Body::Ack(segment::Ack {
-        next: packets * MSS,
-        window: 1 << 20,
-        sent: now,
-        echo: now,
-        sacks,
-        ecn_echo: false,
-        ce_bytes: 0,
-    })
+    wire::ack(now, packets * MSS, 1 << 20, sacks)
 }
 
 #[test]

@@ -8,7 +8,7 @@ use congestion::{
 };
 use transport::burst::Burst;
 use transport::receiver::{self, Receiver};
-use transport::segment::{Body, Data, Segment};
+use transport::segment::{self, Body, Data, SackBlocks, Segment};
 use transport::sender::{self, Sender};
 
 pub const MSS: u64 = 1448;
@@ -19,6 +19,39 @@ pub const GAP: Duration = Duration::from_micros(100);
 
 pub fn ms(ms: u64) -> Time {
     Time::ZERO + Duration::from_millis(ms)
+}
+
+/// An acknowledgement of all bytes before `next`, as a receiver sends it at `sent`.
+pub fn ack(sent: Time, next: u64, window: u64, sacks: SackBlocks) -> Body {
+    Body::Ack(segment::Ack {
+        next,
+        window,
+        sent,
+        echo: sent,
+        sacks,
+        ecn_echo: false,
+        ce_bytes: 0,
+    })
+}
+
+/// A sender whose handshake took 100 ms, and whose peer offers `window`.
+pub fn established<C: Controller>(
+    window: u64,
+    config: &sender::Config,
+    make: impl FnOnce(Connection) -> C,
+) -> Sender<C> {
+    let mut sender = Sender::new(ms(0), 0, config, make, 0);
+    sender.open(Time::ZERO);
+    let syn = sender.poll_burst(ms(0)).unwrap();
+    sender.on_departed(&syn);
+    let answer = Body::SynAck {
+        sent: ms(50),
+        echo: ms(0),
+        next: 0,
+        window,
+    };
+    assert!(sender.on_segment(ms(100), &answer).is_none());
+    sender
 }
 
 /// A controller with a constant window, which records its events.
