@@ -2,31 +2,55 @@
 
 use path::Queued;
 use record::{PathRecord, PathRecorder, PathSample, PathSummary, PathTotals};
-use scenario::Scenario;
+use scenario::{Crossing, Scenario};
 use units::Duration;
 
-/// The observed state of all hops.
+/// The observed state of all bottlenecks.
 #[derive(Debug)]
-pub(crate) struct Hops(Vec<PathRecorder>);
+pub(crate) struct Hops {
+    /// The observed direction of each link.
+    crossings: Vec<Crossing>,
+    recorders: Vec<PathRecorder>,
+}
 
 impl Hops {
-    /// Creates every hop of the scenario.
+    /// Creates every bottleneck of the scenario.
     pub fn of(scenario: &Scenario) -> Hops {
-        let hops = scenario.hops();
-        let recorders = hops.map(|hop| PathRecorder::new(hop.clone(), scenario.warmup));
-        Hops(recorders.collect())
+        let network = scenario.network();
+        let crossings = network.observed();
+        let recorder = |crossing: &Crossing| {
+            let link = network.links()[crossing.link];
+            let spec = if crossing.is_back {
+                link.turned()
+            } else {
+                link.clone()
+            };
+            PathRecorder::new(spec, scenario.warmup).named(network.name(*crossing))
+        };
+        Hops {
+            recorders: crossings.iter().map(recorder).collect(),
+            crossings,
+        }
     }
 
-    /// Records no samples of any hop.
+    /// Records no samples of any bottleneck.
     pub fn without_samples(self) -> Hops {
-        let recorders = self.0.into_iter().map(PathRecorder::without_samples);
-        Hops(recorders.collect())
+        let recorders = self.recorders.into_iter();
+        Hops {
+            recorders: recorders.map(PathRecorder::without_samples).collect(),
+            ..self
+        }
     }
 
-    /// Records the queue of each hop.
-    pub fn sample(&mut self, at: Duration, mut queued: impl FnMut(usize) -> Queued) {
-        for (hop, recorder) in self.0.iter_mut().enumerate() {
-            let queue = queued(hop);
+    /// The number of bottlenecks.
+    pub fn count(&self) -> u64 {
+        self.recorders.len() as u64
+    }
+
+    /// Records the queue of each bottleneck.
+    pub fn sample(&mut self, at: Duration, mut queued: impl FnMut(Crossing) -> Queued) {
+        for (crossing, recorder) in self.crossings.iter().zip(&mut self.recorders) {
+            let queue = queued(*crossing);
             recorder.sample(PathSample {
                 at,
                 queue: queue.bytes,
@@ -35,22 +59,23 @@ impl Hops {
         }
     }
 
-    /// Records the counters of each hop's link at `at`. Call it at least at the end of the warmup and of the run.
-    pub fn note(&mut self, at: Duration, totals_of: impl Fn(usize) -> PathTotals) {
-        for (hop, recorder) in self.0.iter_mut().enumerate() {
-            recorder.totals(at, totals_of(hop));
+    /// Records the counters of each bottleneck at `at`. Call it at least at the end of the warmup and of the run.
+    pub fn note(&mut self, at: Duration, totals_of: impl Fn(Crossing) -> PathTotals) {
+        for (crossing, recorder) in self.crossings.iter().zip(&mut self.recorders) {
+            recorder.totals(at, totals_of(*crossing));
         }
     }
 
-    /// Records packets that the machine lost before the first hop.
+    /// Records packets that the machine lost before the first bottleneck.
     pub fn overflows(&mut self, packets: u64) {
-        self.0[0].overflows(packets);
+        self.recorders[0].overflows(packets);
     }
 
-    /// Returns summaries and samples after a run that ended at `end`: those of the first hop, and those of the hops
-    /// behind it.
+    /// Returns summaries and samples after a run that ended at `end`: those of the first bottleneck, and those of
+    /// the others.
     pub fn finish(self, end: Duration, payload_share: f64) -> (Finished, Vec<Finished>) {
-        let mut hops = self.0.into_iter().map(|hop| hop.finish(end, payload_share));
+        let recorders = self.recorders.into_iter();
+        let mut hops = recorders.map(|hop| hop.finish(end, payload_share));
         let first = hops.next().expect("every path has a hop");
         (first, hops.collect())
     }

@@ -1,19 +1,17 @@
 //! A scenario's links, and the way of each group of flows over them.
 
-use std::ops::RangeInclusive;
-
 use path::PathConfig;
 use transport::segment::HEADERS;
 use units::Duration;
 
 use document::DocumentError;
-use scenario::{FlowSpec, Scenario};
+use scenario::{Network, Route, Scenario};
 
-/// The links of all hops, and the ways over them.
+/// The links, and the ways over them.
 #[derive(Debug)]
 pub(super) struct Ways {
-    /// The links of each hop: one for data, one for ACKs.
-    pub hops: Vec<PathConfig>,
+    /// Both directions of each link.
+    pub links: Vec<PathConfig>,
     /// The way of each group of flows.
     pub groups: Vec<Way>,
 }
@@ -21,38 +19,49 @@ pub(super) struct Ways {
 /// A group's way.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct Way {
-    /// The hops that it crosses, in both directions.
-    pub hops: RangeInclusive<usize>,
+    /// The links that it crosses.
+    pub route: Route,
     /// The propagation delay that is not in those links, both directions together.
     pub access: Duration,
+}
+
+impl Way {
+    /// The same way with data and ACKs exchanged.
+    pub fn turned(&self) -> Way {
+        Way {
+            route: self.route.turned(),
+            access: self.access,
+        }
+    }
 }
 
 impl Ways {
     /// # Errors
     ///
     /// A trace cannot be read, or the scenario asks for something impossible.
-    pub fn of(scenario: &Scenario) -> Result<Ways, DocumentError> {
-        let delays = scenario.link_delays();
-        let hops = scenario.hops().zip(&delays).enumerate();
-        let hops = hops.map(|(place, (hop, delay))| hop.with_link_delay(*delay).config_at(place));
-        let way = |group: &FlowSpec| {
-            let crossed = scenario.crossed(group).map(|(hop, _)| hop);
-            let first = crossed.clone().min().unwrap_or(0);
-            Way {
-                hops: first..=crossed.max().unwrap_or(0),
-                access: scenario.access_delay(group, &delays),
-            }
+    pub fn of(network: &Network<'_>) -> Result<Ways, DocumentError> {
+        let scenario = network.scenario();
+        let delays = network.link_delays();
+        let links = network.links().iter().zip(&delays).enumerate();
+        let links = links.map(|(place, (link, delay))| {
+            let link = link.with_link_delay(*delay);
+            link.config_at(&scenario.hop_name(place))
+        });
+        let way = |(group, route): (usize, &Route)| Way {
+            route: route.clone(),
+            access: network.access_delay(group, &delays),
         };
         Ok(Ways {
-            hops: hops.collect::<Result<_, _>>()?,
-            groups: scenario.flows.iter().map(way).collect(),
+            links: links.collect::<Result<_, _>>()?,
+            groups: network.routes().iter().enumerate().map(way).collect(),
         })
     }
 }
 
 /// The share of payload in the packets of the group with the largest ones.
 pub(super) fn payload_share(scenario: &Scenario) -> f64 {
-    let sizes = scenario.flows.iter().map(|group| scenario.mss(group));
+    let network = scenario.network();
+    let sizes = (0..scenario.flows.len()).map(|group| network.mss(group));
     let mss = sizes.max().unwrap_or_default();
     mss.get() as f64 / (mss + HEADERS).get() as f64
 }

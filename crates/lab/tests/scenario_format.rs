@@ -108,6 +108,15 @@ fn what_is_documented_is_what_is_read() {
     }
 }
 
+/// A link with a name has the keys of a path and its own.
+#[test]
+fn links_with_names_have_the_keys_of_paths() {
+    let path = keys("path = { KEY }");
+    let mut expected: BTreeSet<String> = path.into_iter().filter(|key| key != "next").collect();
+    expected.extend(["name", "from", "to"].map(str::to_string));
+    assert_eq!(keys("link = [{ KEY }]"), expected);
+}
+
 #[test]
 fn every_example_is_a_scenario() {
     let documentation = documentation();
@@ -118,7 +127,8 @@ fn every_example_is_a_scenario() {
     assert!(examples.len() >= 10);
     for example in examples {
         let mut text = example.to_string();
-        if !text.contains("name =") {
+        let top = example.split("\n[").next().unwrap_or_default();
+        if !top.contains("name =") {
             text.insert_str(0, "name = \"example\"\nduration = \"60s\"\n");
         }
         if !text.contains("[[flow]]") {
@@ -155,5 +165,5 @@ fn every_scenario_that_comes_along_can_be_run() {
         assert_eq!(scenario.to_string().parse(), Ok(scenario));
         count += 1;
     }
-    assert!(count >= 6);
+    assert!(count >= 10);
 }

@@ -35,6 +35,8 @@ impl Point for PathSample {
 /// The counters of the bottleneck since the start of the run; `None` where the engine does not see one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct PathTotals {
+    /// Packets transmitted, as `transmitted`.
+    pub packets: Option<u64>,
     /// Bytes transmitted, including packets that were lost behind the bottleneck.
     pub transmitted: Bytes,
     /// Packets dropped by buffer, queue discipline and policer.
@@ -68,6 +70,8 @@ pub struct PathRecord {
 #[derive(Debug, Clone)]
 pub struct PathRecorder {
     spec: PathSpec,
+    /// The link's name, if it has one.
+    name: Option<String>,
     warmup: Duration,
     /// `None` if no samples are kept.
     series: Option<Series<PathSample>>,
@@ -82,12 +86,19 @@ impl PathRecorder {
     pub fn new(spec: PathSpec, warmup: Duration) -> PathRecorder {
         PathRecorder {
             spec,
+            name: None,
             warmup,
             series: Some(Series::new()),
             queue: Distribution::default(),
             before: (Duration::ZERO, PathTotals::default()),
             now: None,
         }
+    }
+
+    /// Gives the link its name.
+    #[must_use]
+    pub fn named(self, name: Option<String>) -> PathRecorder {
+        PathRecorder { name, ..self }
     }
 
     /// Keeps no samples: the record will have none.
@@ -146,6 +157,7 @@ impl PathRecorder {
             .now
             .and_then(|(until, _)| self.spec.data.capacity(self.before.0, until));
         let summary = PathSummary {
+            name: self.name.clone(),
             rate_bps: self.spec.data.rate.map(|rate| rate.bits_per_sec()),
             rtprop_ms: self.spec.rtt.as_millis_f64(),
             buffer_bytes: self.spec.buffer_bytes().map(Bytes::get),
@@ -157,6 +169,7 @@ impl PathRecorder {
                 _ => None,
             },
             queue_ms: (&self.queue).into(),
+            packets: seen(|totals| totals.packets).filter(|_| self.name.is_some()),
             drops: seen(|totals| totals.drops),
             marks: seen(|totals| totals.marks),
             random_losses: seen(|totals| totals.random_losses),

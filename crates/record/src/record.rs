@@ -75,9 +75,10 @@ impl Record {
         let groups = groups(scenario);
         for (flow, life) in summaries.iter_mut().zip(&flows) {
             flow.group = groups.get(flow.id).copied();
-            let group = flow.group.and_then(|group| scenario.flows.get(group));
             let window = Window::of(std::slice::from_ref(life), scenario.warmup, end);
-            let limit = group.and_then(|group| window.limit(&limits, group, payload_share));
+            let limit = flow
+                .group
+                .and_then(|group| window.limit(&limits, group, payload_share));
             flow.limit_share = limit.map(|limit| flow.goodput_bps as f64 / limit);
         }
         let window = Window::of(&flows, scenario.warmup, end);
@@ -85,7 +86,7 @@ impl Record {
         let controllers = OfController::each(&summaries, &limits, window, payload_share);
         let goodputs = summaries.iter().map(|flow| flow.goodput_bps as f64);
         let fairness = Fairness::of(goodputs, &flows, scenario.warmup, end);
-        let rtprop_ms = least_rtprop(scenario).as_millis_f64();
+        let rtprop_ms = limits.network().least_rtprop().as_millis_f64();
         let validity = Validity::at(rtprop_ms, std::iter::once(&path).chain(&next));
         Record {
             summary: Summary {
@@ -114,7 +115,7 @@ impl Record {
 
     /// Adds the lateness of the senders, for an engine that sees it.
     pub fn with_senders(mut self, senders: &Departures) -> Record {
-        let rtprop_ms = least_rtprop(&self.scenario).as_millis_f64();
+        let rtprop_ms = self.scenario.network().least_rtprop().as_millis_f64();
         let validity = std::mem::take(&mut self.summary.validity);
         self.summary.validity = validity.with_senders(rtprop_ms, senders);
         self
@@ -124,7 +125,8 @@ impl Record {
     /// second: `limit_bps`, less the losses before the bottleneck. The BBR paper's figure 8 calls it ideal.
     pub fn paced_limit_bps(&self) -> Option<f64> {
         let limit = self.summary.path.limit_bps? as f64;
-        Some(limit * self.scenario.path.data.passed_before())
+        let first = self.scenario.hops().next()?;
+        Some(limit * first.data.passed_before())
     }
 
     /// Drops the samples over time of flows and bottlenecks, which take nearly all of a record's memory.
@@ -161,56 +163,4 @@ fn groups(scenario: &Scenario) -> Vec<usize> {
     let groups = scenario.flows.iter().enumerate();
     let of = |(place, group): (usize, &FlowSpec)| group.starts().map(move |_| place);
     groups.flat_map(of).collect()
-}
-
-/// A lower bound on every flow's RTprop. It may be below all of them, because different hops need not change at the
-/// same time.
-fn least_rtprop(scenario: &Scenario) -> Duration {
-    let delays = scenario.link_delays();
-    let hops = scenario.hops().zip(&delays);
-    let least: Vec<Duration> = hops
-        .map(|(hop, delay)| {
-            let changed = hop.data.changes.iter().filter_map(|change| change.rtt);
-            changed
-                .map(|rtt| (*delay + rtt).saturating_sub(hop.rtt))
-                .fold(*delay, Duration::min)
-        })
-        .collect();
-    let flows = scenario.flows.iter().map(|flow| {
-        let crossed = scenario.crossed(flow);
-        crossed
-            .filter_map(|(place, _)| least.get(place))
-            .fold(scenario.access_delay(flow, &delays), |sum, hop| sum + *hop)
-    });
-    flows.min().unwrap_or_default()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_least_rtprop_is_of_any_flow_at_any_time() {
-        let least = |text: &str| {
-            let scenario: Scenario = format!("name = \"n\"\nduration = \"9s\"\n{text}")
-                .parse()
-                .unwrap();
-            least_rtprop(&scenario)
-        };
-        let path = "path = { rate = \"9mbit\", rtt = \"40ms\" }\n";
-        let flow = "[[flow]]\ncontroller = \"bbr1\"\n";
-        let own = |rtt: &str| format!("{flow}rtt = \"{rtt}\"\n");
-        let ms = Duration::from_millis;
-        assert_eq!(least(&format!("{path}{flow}")), ms(40));
-        assert_eq!(least(&format!("{path}{flow}{}", own("200ms"))), ms(40));
-        assert_eq!(least(&format!("{path}{flow}{}", own("10ms"))), ms(10));
-        let change = |rtt: &str| {
-            format!(
-                "[path]\nrate = \"9mbit\"\nrtt = \"40ms\"\n[[path.change]]\nat = \"3s\"\nrtt = \"{rtt}\"\n"
-            )
-        };
-        assert_eq!(least(&format!("{}{flow}", change("15ms"))), ms(15));
-        assert_eq!(least(&format!("{}{flow}", change("90ms"))), ms(40));
-        assert_eq!(least(&format!("{}{}", change("15ms"), own("60ms"))), ms(35));
-    }
 }

@@ -1,5 +1,7 @@
 //! The deliveries of flows that need not live equally long, over the same time.
 
+use std::collections::HashSet;
+
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Duration};
 
@@ -7,7 +9,7 @@ use super::flow::FlowRecord;
 use super::millionths::optional_millionths;
 use super::summary::FlowSummary;
 use super::throughput::goodput;
-use scenario::{FlowSpec, Limits};
+use scenario::{Crossing, Limits};
 
 /// The deliveries of flows together, over one time.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
@@ -46,9 +48,7 @@ impl Together {
         let goodput = goodput(delivered.sum(), window.to.saturating_sub(window.from));
         let mut groups: Vec<usize> = flows.filter_map(|flow| flow.group).collect();
         groups.dedup();
-        let groups = groups.into_iter();
-        let groups = groups.filter_map(|group| limits.scenario().flows.get(group));
-        let limit = limit(limits, groups, window, payload_share);
+        let limit = limit(limits, &groups, window, payload_share);
         Together {
             goodput_bps: goodput.bits_per_sec(),
             limit_share: limit.map(|limit| goodput.bits_per_sec() as f64 / limit),
@@ -104,15 +104,15 @@ impl Window {
         }
     }
 
-    /// The most that a flow can deliver in this time if it is alone, in bits per second: what its way allows, plus
+    /// The most that a flow of a group can deliver in this time if it is alone, in bits per second: what its way allows, plus
     /// the packet whose transmission had begun before. `None` if nothing limits it.
     pub(super) fn limit(
         &self,
         limits: &Limits<'_>,
-        flow: &FlowSpec,
+        group: usize,
         payload_share: f64,
     ) -> Option<f64> {
-        let limit = limits.goodput(flow, self.from, self.to, payload_share)?;
+        let limit = limits.goodput(group, self.from, self.to, payload_share)?;
         let span = self.to.saturating_sub(self.from).as_secs_f64();
         let begun = if self.is_cut {
             path::MTU.get() as f64 * 8.0 * payload_share / span
@@ -123,40 +123,23 @@ impl Window {
     }
 }
 
-/// The most that the path allows the flows of these groups together, in bits per second: the sum over their ways, if
-/// no two of them share a bottleneck.
-fn limit<'g>(
-    limits: &Limits<'_>,
-    groups: impl Iterator<Item = &'g FlowSpec>,
-    window: Window,
-    payload_share: f64,
-) -> Option<f64> {
-    // Each way once: its direction, its hops, and a group on it.
-    let mut ways: Vec<(bool, Vec<usize>, &FlowSpec)> = Vec::new();
-    for group in groups {
-        let hops: Vec<usize> = limits
-            .scenario()
-            .crossed(group)
-            .map(|(hop, _)| hop)
-            .collect();
-        let is_known =
-            |way: &(bool, Vec<usize>, &FlowSpec)| way.0 == group.reverse && way.1 == hops;
-        if !ways.iter().any(is_known) {
-            ways.push((group.reverse, hops, group));
-        }
-    }
-    let is_shared = ways.iter().enumerate().any(|(place, one)| {
-        let before = ways.iter().take(place);
-        before
-            .filter(|other| other.0 == one.0)
-            .any(|other| other.1.iter().any(|hop| one.1.contains(hop)))
+/// The most that the links allow the flows of these groups together, in bits per second: the sum over their routes, if
+/// no two of them share a link.
+fn limit(limits: &Limits<'_>, groups: &[usize], window: Window, payload_share: f64) -> Option<f64> {
+    let routes = limits.network().routes();
+    let mut known: HashSet<&[Crossing]> = HashSet::new();
+    let distinct = groups.iter().filter(|group| {
+        let route = routes.get(**group);
+        route.is_some_and(|route| known.insert(&route.there))
     });
-    let alone = ways
-        .iter()
-        .map(|(_, _, group)| window.limit(limits, group, payload_share));
-    if is_shared {
-        None
-    } else {
-        alone.reduce(|sum, next| Some(sum? + next?))?
+    let distinct: Vec<usize> = distinct.copied().collect();
+    let mut crossed = HashSet::new();
+    let mut crossings = distinct.iter().flat_map(|group| &routes[*group].there);
+    if !crossings.all(|crossing| crossed.insert(crossing)) {
+        return None;
     }
+    let alone = distinct
+        .iter()
+        .map(|group| window.limit(limits, *group, payload_share));
+    alone.reduce(|sum, next| Some(sum? + next?))?
 }

@@ -171,6 +171,7 @@ fn a_path_in_numbers() {
             delay: Duration::from_millis(10 * second),
         };
         let totals = PathTotals {
+            packets: None,
             transmitted: Bytes::new(500_000 * second),
             drops: Some(second),
             random_losses: Some(2 * second),
@@ -221,6 +222,7 @@ fn a_bottleneck_is_never_more_than_used() {
             delay: Duration::ZERO,
         };
         let totals = PathTotals {
+            packets: None,
             transmitted: Bytes::new(at.as_nanos() / 1_000),
             ..PathTotals::default()
         };
@@ -260,6 +262,7 @@ fn what_is_corrupted_or_too_big_is_counted_by_itself() {
     let mut recorder = PathRecorder::new(spec, SECOND);
     for second in 0..=10 {
         let totals = PathTotals {
+            packets: None,
             corrupted: Some(second),
             too_big: Some(2 * second),
             ..PathTotals::default()

@@ -43,10 +43,10 @@
       return [...new Set(shown.map((lane) => lane.path))].flatMap((path) => {
         const users = lanes.filter((lane) => lane.path === path);
         const whose = users.length > 1 ? "shared" : users[0].name;
-        return data.paths[path].queues.map(({ hop, t, queue }) => ({
+        return data.paths[path].queues.map(({ hop, name, t, queue }) => ({
           // What several lanes share has the colour of none of them; several bottlenecks have strokes of their own.
           color: hop != null || users.length > 1 ? null : users[0].color, strokes: DASHES[(hop ?? 0) % DASHES.length],
-          t, values: queue, label: hop == null ? whose : `bottleneck ${hop + 1}`,
+          t, values: queue, label: name ?? (hop == null ? whose : `bottleneck ${hop + 1}`),
         }));
       });
     }

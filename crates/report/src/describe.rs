@@ -9,10 +9,31 @@ use tables::numbers::{bits_per_sec, bytes, count, millis, percent, spaced};
 /// The maximum number of changes that are listed.
 const MAX_LISTED_CHANGES: usize = 3;
 
-/// Describes all bottlenecks of the scenario in one line: [`describe`] of each, in the order of the path.
+/// The maximum number of links with names that are described.
+const MAX_DESCRIBED_LINKS: usize = 8;
+
+/// Describes all bottlenecks of the scenario in one line: [`describe`] of each, in the order of the path; those of a
+/// network with their names and sites.
 pub fn describe_hops(scenario: &Scenario) -> String {
-    let hops = std::iter::once(&scenario.path).chain(&scenario.next);
-    hops.map(describe).collect::<Vec<_>>().join("; then ")
+    if scenario.links.is_empty() {
+        return scenario
+            .hops()
+            .map(describe)
+            .collect::<Vec<_>>()
+            .join("; then ");
+    }
+    let links = scenario.links.iter().take(MAX_DESCRIBED_LINKS);
+    let mut told: Vec<String> = links
+        .map(|link| {
+            let path = describe(&link.path);
+            format!("{} from {} to {}: {path}", link.name, link.from, link.to)
+        })
+        .collect();
+    let more = scenario.links.len().saturating_sub(MAX_DESCRIBED_LINKS);
+    if more > 0 {
+        told.push(format!("{} more", count(more as u64, "link")));
+    }
+    told.join("; ")
 }
 
 /// Describes the path in one line, with all its settings:
@@ -328,6 +349,27 @@ mod tests {
         ] {
             assert_eq!(told(changes), expected);
         }
+    }
+
+    #[test]
+    fn links_are_told_with_their_names() {
+        let link = |place: usize| {
+            format!(
+                "[[link]]\nname = 'l{place}'\nfrom = 's{place}'\nto = 's{}'\nrate = '9mbit'\n",
+                place + 1
+            )
+        };
+        let scenario = |links: usize| -> Scenario {
+            let all: String = (0..links).map(link).collect();
+            let flow = format!("[[flow]]\ncontroller = 'bbr1'\nfrom = 's0'\nto = 's{links}'\n");
+            let text = format!("name = 'x'\nduration = '1s'\n{all}{flow}");
+            text.parse().unwrap()
+        };
+        assert_eq!(
+            describe_hops(&scenario(2)),
+            "l0 from s0 to s1: 9.00 Mbit/s, RTprop 0 ms; l1 from s1 to s2: 9.00 Mbit/s, RTprop 0 ms"
+        );
+        assert!(describe_hops(&scenario(12)).ends_with("; 4 links more"));
     }
 
     #[test]

@@ -4,6 +4,7 @@ use askama::Template;
 
 use super::describe::describe_hops;
 use super::lanes::lanes;
+use super::links::links;
 use super::overview::{completions, flows, notes, warnings};
 use super::page::{Origin, Page};
 use super::plot::Plots;
@@ -18,6 +19,7 @@ struct Body {
     warnings: Vec<String>,
     flows: Table,
     completions: Option<Table>,
+    links: Option<Table>,
     notes: Vec<String>,
     omission: Option<String>,
 }
@@ -28,7 +30,11 @@ pub fn html(records: &[Record], origin: &Origin) -> String {
     let plots = Plots::new(records, &lanes);
     let first = records.first().map(|record| &record.scenario);
     let shares = records.iter().any(|record| record.flows.len() > 1);
-    let how = if shares { ", on one bottleneck" } else { "" };
+    let is_network = first.is_some_and(|scenario| !scenario.links.is_empty());
+    let how = match shares && !is_network {
+        true => ", on one bottleneck",
+        false => "",
+    };
     let scenarios = records.iter().map(|record| record.scenario.to_string());
     let scenarios: Vec<String> = scenarios.collect();
     let facts = records.first().map(|record| {
@@ -43,6 +49,7 @@ pub fn html(records: &[Record], origin: &Origin) -> String {
             warnings: warnings(records, &lanes),
             flows: flows(&lanes).coloured(plots.rows.clone()),
             completions: completions(records),
+            links: links(records),
             notes: notes(records, &lanes),
             omission: plots.omission(),
         },

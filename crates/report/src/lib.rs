@@ -24,6 +24,7 @@ mod directory;
 mod html;
 mod json;
 mod lanes;
+mod links;
 mod overview;
 pub mod page;
 pub mod place;

@@ -5,6 +5,7 @@ use std::ptr;
 use units::{Bytes, Rate};
 
 use super::lanes::{Group, Lane, groups, lanes};
+use super::links::{SPARE_OF_LINKS, bottlenecks, links};
 use super::table::Table;
 use super::text::below;
 use record::{
@@ -194,9 +195,10 @@ pub(super) fn notes(records: &[Record], lanes: &[Lane<'_>]) -> Vec<String> {
         }
     }
     for record in records {
+        notes.extend(super::links::note(record));
         notes.extend(sharing(record));
         let summary = &record.summary;
-        let paths = std::iter::once(&summary.path).chain(&summary.next);
+        let paths = bottlenecks(record).map(|(_, path)| path);
         let gone = paths.clone().flat_map(discarded);
         notes.extend(gone.map(|gone| named(gone, record, records, lanes)));
         if summary.validity.warning().is_none() {
@@ -339,14 +341,16 @@ const SPARE_OF_CLASSES: [&str; 4] = ["mean", "p99", "max", "p95"];
 /// are more than twenty flows, one row per group of them, with quantiles over its flows. It has all columns, or those
 /// that fit a terminal of `width` columns.
 ///
-/// Below it, if they apply: completion times by size, and lines on incomplete transfers, on flows over the same time,
+/// Below it, if they apply: completion times by size, the links of a network, and lines on incomplete transfers, on flows over the same time,
 /// on their fairness, and on a machine that was too slow. The text ends with a newline.
 pub fn table(records: &[Record], width: Option<usize>) -> String {
     let lanes = lanes(records);
     let completions = completions(records).map(|classes| classes.sparing(&SPARE_OF_CLASSES));
+    let links = links(records).map(|links| links.sparing(&SPARE_OF_LINKS));
     let tables = [flows(&lanes).sparing(&SPARE_OF_FLOWS)].into_iter();
     let tables: Vec<String> = tables
         .chain(completions)
+        .chain(links)
         .map(|table| table.lines(width))
         .collect();
     let notes = [notes(records, &lanes), warnings(records, &lanes)].concat();

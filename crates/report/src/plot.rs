@@ -4,6 +4,7 @@ use serde::Serialize;
 use units::Duration;
 
 use super::lanes::{Lane, controllers, groups};
+use super::links::busiest;
 use super::overview::is_in_groups;
 use super::places::places;
 use super::points::{
@@ -69,15 +70,21 @@ struct PathPlot {
     rtprop: Vec<Step>,
     /// Rate × RTprop in kilobytes.
     bdp: Vec<Step>,
-    /// One for each of its bottlenecks with samples.
+    /// One for each of its bottlenecks with samples, at most [`MAX_QUEUES`].
     queues: Vec<QueuePlot>,
 }
+
+/// The maximum number of queues in a plot: the longest ones of a network.
+const MAX_QUEUES: usize = 64;
 
 /// A queue over time.
 #[derive(Serialize)]
 struct QueuePlot {
     /// The index of the bottleneck, if there are several.
     hop: Option<usize>,
+    /// The name of its link, if it has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<String>,
     /// Times in seconds.
     t: Vec<f64>,
     /// Queues in kilobytes.
@@ -256,8 +263,9 @@ impl Crowd<'_, '_> {
 fn path(record: &Record, points: u64) -> PathPlot {
     let spec = &record.scenario.path;
     let (rates_over_time, rtts) = (spec.data.rates(), spec.rtts());
-    let hops = record.paths.iter().enumerate();
-    let queues = hops.filter(|(_, path)| !path.samples.is_empty());
+    let hops = busiest(record, MAX_QUEUES).into_iter();
+    let hops = hops.filter_map(|(hop, link)| Some((hop, &link.name, record.paths.get(hop)?)));
+    let queues = hops.filter(|(.., path)| !path.samples.is_empty());
     PathPlot {
         rate: rates(spec),
         rtprop: rtprops(spec),
@@ -266,10 +274,11 @@ fn path(record: &Record, points: u64) -> PathPlot {
             Some(bdp.get() as f64 / 1e3)
         }),
         queues: queues
-            .map(|(hop, path)| {
+            .map(|(hop, name, path)| {
                 let samples = thin(&path.samples, points);
                 QueuePlot {
                     hop: (record.paths.len() > 1).then_some(hop),
+                    name: name.clone(),
                     t: samples.iter().map(|sample| seconds(sample.at)).collect(),
                     queue: samples
                         .iter()

@@ -7,14 +7,11 @@ use units::{Bytes, Duration};
 
 use super::app;
 use super::flow::FlowSpec;
-use super::link_spec::LinkSpec;
-use super::scenario::{Scenario, hop_name};
+use super::network::Network;
+use super::scenario::Scenario;
 
 /// The maximum number of flows. With more, a run measures memory.
 const MAX_FLOWS: u64 = 100_000;
-
-/// The maximum number of hops of a chain.
-const MAX_HOPS: usize = 64;
 
 /// The maximum number of objects and frames that the applications of a group begin. More take hours and show a mistake
 /// in a unit.
@@ -28,17 +25,14 @@ impl Scenario {
     /// They are not. The error names the field to change.
     pub fn check(&self) -> Result<(), DocumentError> {
         for (place, hop) in self.hops().enumerate() {
-            let name = hop_name(place);
+            let name = self.hop_name(place);
             hop.check_fields(&name)
                 .map_err(|error| error.within(&name))?;
         }
-        if self.next.len() >= MAX_HOPS {
-            let reason = format!("more than {MAX_HOPS} hops in all");
-            return Err(DocumentError::new("path.next", reason));
-        }
         self.check_flows()?;
-        self.check_delays()?;
-        self.check_hosts()?;
+        let network = self.check_network()?;
+        self.check_delays(&network)?;
+        self.check_hosts(&network)?;
         match self.duration {
             Some(duration) => self.check_times(duration),
             None if self.flows.iter().any(FlowSpec::is_endless) => {
@@ -109,18 +103,10 @@ impl Scenario {
         Ok(())
     }
 
-    /// Checks that flows cross existing hops, and that paths change their RTprop by no more than their links have.
-    fn check_delays(&self) -> Result<(), DocumentError> {
-        let last = self.next.len();
-        for (index, flow) in self.flows.iter().enumerate() {
-            if let Some(hops) = flow.hops
-                && hops.last() > last
-            {
-                let reason = format!("there is no hop {}; the last is {last}", hops.last());
-                return Err(self.flow_error(index, "hops", reason));
-            }
-        }
-        for ((place, hop), delay) in self.hops().enumerate().zip(self.link_delays()) {
+    /// Checks that links change their RTprop by no more than they have.
+    fn check_delays(&self, network: &Network<'_>) -> Result<(), DocumentError> {
+        let links = network.links().iter().enumerate();
+        for ((place, hop), delay) in links.zip(network.link_delays()) {
             for (index, change) in hop.data.changes.iter().enumerate() {
                 let shorter = change.rtt.map(|rtt| hop.rtt.saturating_sub(rtt));
                 if shorter.is_some_and(|shorter| shorter > delay) {
@@ -129,7 +115,7 @@ impl Scenario {
                         "shortens the way by more than the {delay} that all flows share; give a longer one, or flows \
                          longer RTTs"
                     );
-                    return Err(DocumentError::new(field, reason).within(&hop_name(place)));
+                    return Err(DocumentError::new(field, reason).within(&self.hop_name(place)));
                 }
             }
         }
@@ -137,7 +123,7 @@ impl Scenario {
     }
 
     /// Checks that packets fit the links and buffers, and that timeouts are in order.
-    fn check_hosts(&self) -> Result<(), DocumentError> {
+    fn check_hosts(&self, network: &Network<'_>) -> Result<(), DocumentError> {
         for (index, flow) in self.flows.iter().enumerate() {
             let host = flow.host.over(&self.host);
             let wrong = |is_own: bool, field: &str, reason: Reason| {
@@ -157,7 +143,7 @@ impl Scenario {
             }
             if let Some(mss) = host.mss
                 && let packet = Bytes::new(mss) + HEADERS
-                && let Some((mtu, link)) = self.least_mtu(flow)
+                && let Some((mtu, link)) = network.least_mtu(index)
                 && packet > mtu.bytes()
             {
                 let most = (mtu.bytes() - HEADERS).get();
@@ -171,7 +157,7 @@ impl Scenario {
             }
             if let Some(mss) = host.mss
                 && let packet = Bytes::new(mss) + HEADERS
-                && let Some(link) = self.too_small(flow, packet)
+                && let Some(link) = network.too_small(index, packet)
             {
                 let reason = format!(" makes packets of {packet}, which ");
                 let reason = Reason::of(mss).words(reason).field(link);
@@ -180,19 +166,5 @@ impl Scenario {
             }
         }
         Ok(())
-    }
-
-    /// Returns the first link on a flow's path that has no room for such a packet.
-    fn too_small(&self, flow: &FlowSpec, packet: Bytes) -> Option<String> {
-        self.crossed(flow).find_map(|(place, hop)| {
-            let is_small = |link: &LinkSpec| {
-                let bucket = link.effects.policer.map(|policer| policer.burst);
-                let least = [link.buffer_bytes(hop.rtt), bucket].into_iter().flatten();
-                least.min().is_some_and(|least| least < packet)
-            };
-            let links = [("", &hop.data), (".uplink", &hop.uplink)];
-            let (link, _) = links.into_iter().find(|(_, link)| is_small(link))?;
-            Some(hop_name(place) + link)
-        })
     }
 }

@@ -102,7 +102,7 @@ impl Draft {
     pub fn read(&self) -> Result<Scenario, DocumentError> {
         let scenario = read(&self.entries);
         let mut scenario = scenario.map_err(|error| self.located(error))?;
-        for hop in std::iter::once(&mut scenario.path).chain(&mut scenario.next) {
+        for hop in scenario.hops_mut() {
             let traces = [&mut hop.data.trace, &mut hop.uplink.trace];
             for trace in traces.into_iter().flatten() {
                 *trace = self.directory.join(&trace);
@@ -134,8 +134,10 @@ impl Draft {
 }
 
 fn read(entries: &[Entry]) -> Result<Scenario, DocumentError> {
-    if let Some(path) = entries.iter().find(|entry| entry.key == "path") {
-        LinkSpec::check_places(&path.value).map_err(|error| error.within("path"))?;
+    for Entry { key, value, .. } in entries {
+        if matches!(&**key, "path" | "link") {
+            LinkSpec::check_places(value).map_err(|error| error.within(key))?;
+        }
     }
     let scenario: Scenario = de::read_entries(entries).map_err(placed)?;
     if scenario.name.is_empty() {

@@ -13,6 +13,7 @@ use super::controller::Controller;
 use super::cubic::{self, CubicSpec};
 use super::hops::Hops;
 use super::host::HostSpec;
+use super::name::Name;
 
 /// A group of flows that differ only in their start.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -59,6 +60,16 @@ pub struct FlowSpec {
     pub reverse: bool,
     /// `hops`: the hops of a chain of bottlenecks that they cross; all by default.
     pub hops: Option<Hops>,
+    /// `from`: the site that sends, in a network of `[[link]]`.
+    pub from: Option<Name>,
+    /// `to`: the site that receives.
+    pub to: Option<Name>,
+    /// `route`: the links that their data cross, in this order; by default, the fewest that lead from `from` to `to`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub route: Vec<Name>,
+    /// `back`: the links that their ACKs cross, in this order; by default, those of data.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub back: Vec<Name>,
     /// `host`: the differences of their hosts. A group with its own `scheduler` or `nic` has its own sending host.
     #[serde(default, skip_serializing_if = "is_default")]
     pub host: HostSpec,
@@ -93,6 +104,10 @@ impl FlowSpec {
             rtt: None,
             reverse: false,
             hops: None,
+            from: None,
+            to: None,
+            route: Vec::new(),
+            back: Vec::new(),
             bbr1: None,
             cubic: None,
             bbr3: None,

@@ -4,16 +4,16 @@ use path::LossAt;
 use units::{Bytes, Duration};
 
 use super::course::Transmitted;
-use super::flow::FlowSpec;
 use super::link_spec::LinkSpec;
+use super::network::Network;
 use super::scenario::Scenario;
 
 /// The capacity of a scenario's links. It is computed once for all flows.
 #[derive(Debug, Clone)]
 pub struct Limits<'s> {
-    scenario: &'s Scenario,
-    /// Both directions of each hop: of data, and of ACKs.
-    hops: Vec<[Link; 2]>,
+    network: Network<'s>,
+    /// Both directions of each link: of data, and of ACKs.
+    links: Vec<[Link; 2]>,
 }
 
 /// The capacity of one link.
@@ -43,41 +43,37 @@ impl Link {
 impl<'s> Limits<'s> {
     /// Computes the limits of the scenario.
     pub fn of(scenario: &'s Scenario) -> Limits<'s> {
-        let hops = scenario.hops();
-        let links = hops.map(|hop| [hop.data.clone(), hop.acks()].map(Link::new));
+        let network = scenario.network();
+        let links = network.links().iter();
+        let links = links.map(|link| [link.data.clone(), link.acks()].map(Link::new));
         Limits {
-            hops: links.collect(),
-            scenario,
+            links: links.collect(),
+            network,
         }
     }
 
-    /// The scenario.
-    pub fn scenario(&self) -> &'s Scenario {
-        self.scenario
+    /// The links and the routes over them.
+    pub fn network(&self) -> &Network<'s> {
+        &self.network
     }
 
-    /// The goodput in bits per second that a flow could have between two times if it were alone, by the links on its
-    /// path: the lowest rate of a link or its policer, without random losses behind it and damaged packets of any link,
+    /// The goodput in bits per second that a flow of a group could have between two times if it were alone, by the links
+    /// on its route: the lowest rate of a link or its policer, without random losses behind it and damaged packets of any link,
     /// times the payload's share of a packet. Losses before the first bottleneck use none of its rate. A damaged packet
-    /// uses every later link, since its receiver discards it. `None` if no link on the path limits it, or one has a
+    /// uses every later link, since its receiver discards it. `None` if no link on the route limits it, or one has a
     /// trace.
     pub fn goodput(
         &self,
-        flow: &FlowSpec,
+        group: usize,
         from: Duration,
         to: Duration,
         payload_share: f64,
     ) -> Option<f64> {
         let span = to.saturating_sub(from).as_secs_f64();
-        let crossed = self.scenario.crossed(flow);
-        let links = crossed.filter_map(|(hop, _)| {
-            let [data, acks] = self.hops.get(hop)?;
-            Some(if flow.reverse { acks } else { data })
-        });
-        let mut links: Vec<&Link> = links.collect();
-        if flow.reverse {
-            links.reverse();
-        }
+        let crossings = self.network.route(group).there.iter();
+        let links =
+            crossings.map(|crossing| &self.links[crossing.link][usize::from(crossing.is_back)]);
+        let links: Vec<&Link> = links.collect();
         if links.iter().any(|link| link.spec.trace.is_some()) || span == 0.0 {
             return None;
         }
@@ -157,7 +153,7 @@ mod tests {
             let share = 1448.0 / 1500.0;
             let (from, to) = (Duration::ZERO, Duration::from_secs(9));
             let limits = Limits::of(&scenario);
-            let limit = limits.goodput(&scenario.flows[0], from, to, share);
+            let limit = limits.goodput(0, from, to, share);
             let limit = limit.expect("a limit");
             assert!(
                 (limit - expected * share).abs() < 2.0,

@@ -1,4 +1,4 @@
-//! A scenario: the path, and the flows over it.
+//! A scenario: the path or the network, and the flows over it.
 
 use std::fmt;
 
@@ -12,9 +12,10 @@ use units::bounds::positive;
 use super::controller::Controller;
 use super::flow::FlowSpec;
 use super::host::HostSpec;
+use super::named_link::NamedLink;
 use super::path_spec::PathSpec;
 
-/// The path, and the flows over it.
+/// The path or the network, and the flows over it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Scenario {
@@ -36,6 +37,9 @@ pub struct Scenario {
     /// `[[path.next]]`: the hops behind it.
     #[serde(rename = "path.next", default, skip_serializing_if = "Vec::is_empty")]
     pub next: Vec<PathSpec>,
+    /// `[[link]]`: the links of a network, in place of `[path]`.
+    #[serde(rename = "link", default, skip_serializing_if = "Vec::is_empty")]
+    pub links: Vec<NamedLink>,
     /// `[host]`: the hosts at both ends.
     #[serde(default, skip_serializing_if = "is_default")]
     pub host: HostSpec,
@@ -55,17 +59,28 @@ impl Scenario {
         flows.flat_map(|flow| flow.starts().map(move |start| (flow, start)))
     }
 
-    /// The hops, the first one first: `[path]`, then every `[[path.next]]`.
+    /// The links: every `[[link]]`, or else `[path]` and every `[[path.next]]`.
     pub fn hops(&self) -> impl Iterator<Item = &PathSpec> + Clone {
-        std::iter::once(&self.path).chain(&self.next)
+        let links = self.links.iter().map(|link| &link.path);
+        let first = self.links.is_empty().then_some(&self.path);
+        links.chain(first).chain(&self.next)
     }
 
-    /// The hops that a flow crosses, with their indices.
-    pub fn crossed(&self, flow: &FlowSpec) -> impl Iterator<Item = (usize, &PathSpec)> + Clone {
-        let hops = flow.hops;
-        let hops_and_places = self.hops().enumerate();
-        hops_and_places
-            .filter(move |(place, _)| hops.is_none_or(|hops| hops.range().contains(place)))
+    /// The links, as [`Scenario::hops`] has them.
+    pub fn hops_mut(&mut self) -> impl Iterator<Item = &mut PathSpec> {
+        let first = self.links.is_empty().then_some(&mut self.path);
+        let links = self.links.iter_mut().map(|link| &mut link.path);
+        links.chain(first).chain(&mut self.next)
+    }
+
+    /// The name of a link in errors, such as `path` or `link[2]`.
+    pub fn hop_name(&self, place: usize) -> String {
+        match (self.links.len(), place.checked_sub(1)) {
+            (0, None) => "path".to_string(),
+            (0, Some(next)) => format!("path.next[{next}]"),
+            (1, _) => "link".to_string(),
+            _ => format!("link[{place}]"),
+        }
     }
 
     /// The controller of each group of flows, for an engine without the kernel's controllers.
@@ -137,17 +152,13 @@ impl Scenario {
     }
 }
 
-/// The name of a hop in errors.
-pub(super) fn hop_name(place: usize) -> String {
-    match place.checked_sub(1) {
-        None => "path".to_string(),
-        Some(next) => format!("path.next[{next}]"),
-    }
-}
-
 /// Writes TOML that is read as the same scenario.
 impl fmt::Display for Scenario {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        ser::table(self).map_err(|_| fmt::Error)?.fmt(f)
+        let mut table = ser::table(self).map_err(|_| fmt::Error)?;
+        if !self.links.is_empty() {
+            table.remove("path");
+        }
+        table.fmt(f)
     }
 }

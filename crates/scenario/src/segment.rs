@@ -5,40 +5,60 @@ use transport::app::Config;
 use transport::segment::{HEADERS, MSS};
 use units::Bytes;
 
-use super::flow::FlowSpec;
-use super::scenario::{Scenario, hop_name};
+use super::network::Network;
+use super::route::Crossing;
 
-impl Scenario {
-    /// The payload of a full segment of a flow: its host's, or else an Ethernet's, and at most what fits the smallest
-    /// MTU that its data, and its requests if it has any, cross at the start of the run, as if the hosts had discovered
-    /// it before (RFC 8899). ACKs fit every MTU.
-    pub fn mss(&self, flow: &FlowSpec) -> Bytes {
-        let host = flow.host.over(&self.host);
-        host.mss.map_or_else(|| self.usual_mss(flow), Bytes::new)
+impl Network<'_> {
+    /// The payload of a full segment of a group's flows: its host's, or else an Ethernet's, and at most what fits the
+    /// smallest MTU that their data, and their requests if they have any, cross at the start of the run, as if the hosts
+    /// had discovered it before (RFC 8899). ACKs fit every MTU.
+    pub fn mss(&self, group: usize) -> Bytes {
+        let own = &self.scenario.flows[group].host;
+        let host = own.over(&self.scenario.host);
+        host.mss.map_or_else(|| self.usual_mss(group), Bytes::new)
     }
 
-    fn usual_mss(&self, flow: &FlowSpec) -> Bytes {
-        let least = self.least_mtu(flow);
+    fn usual_mss(&self, group: usize) -> Bytes {
+        let least = self.least_mtu(group);
         least.map_or(MSS, |(mtu, _)| MSS.min(mtu.bytes() - HEADERS))
     }
 
-    /// The smallest MTU that a flow's segments cross at the start, and its link.
-    pub(crate) fn least_mtu(&self, flow: &FlowSpec) -> Option<(Mtu, String)> {
-        let has_requests = matches!(flow.app, Config::Requests(_) | Config::Video(_));
-        let links = self.crossed(flow).flat_map(|(place, hop)| {
-            let there = (!flow.reverse || has_requests).then_some((&hop.data, place, ""));
-            let back = (flow.reverse || has_requests).then_some((&hop.uplink, place, ".uplink"));
-            there.into_iter().chain(back)
+    /// The smallest MTU that a group's segments cross at the start, and its link.
+    pub(crate) fn least_mtu(&self, group: usize) -> Option<(Mtu, String)> {
+        let app = &self.scenario.flows[group].app;
+        let has_requests = matches!(app, Config::Requests(_) | Config::Video(_));
+        let route = self.route(group);
+        let requests = route.back.iter().filter(|_| has_requests);
+        let mut crossings: Vec<_> = route.there.iter().chain(requests).copied().collect();
+        crossings.sort_unstable();
+        let known = crossings.into_iter().filter_map(|crossing| {
+            let mtu = self.direction(crossing).effects.mtu?;
+            Some((mtu, crossing))
         });
-        let known = links.filter_map(|(link, place, name)| Some((link.effects.mtu?, place, name)));
-        let (mtu, place, name) = known.min_by_key(|(mtu, ..)| *mtu)?;
-        Some((mtu, hop_name(place) + name))
+        let (mtu, crossing) = known.min_by_key(|(mtu, _)| *mtu)?;
+        Some((mtu, self.field(crossing)))
+    }
+
+    /// The first link on a group's route that has no room for such a packet, in either direction.
+    pub(crate) fn too_small(&self, group: usize, packet: Bytes) -> Option<String> {
+        let mut crossings: Vec<_> = self.route(group).both().collect();
+        crossings.sort_unstable();
+        let is_small = |crossing: &Crossing| {
+            let link = self.direction(*crossing);
+            let rtt = self.links()[crossing.link].rtt;
+            let bucket = link.effects.policer.map(|policer| policer.burst);
+            let least = [link.buffer_bytes(rtt), bucket].into_iter().flatten();
+            least.min().is_some_and(|least| least < packet)
+        };
+        let crossing = crossings.into_iter().find(is_small)?;
+        Some(self.field(crossing))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Scenario;
 
     #[test]
     fn segments_fit_the_links_that_data_cross() {
@@ -52,7 +72,7 @@ mod tests {
                  [[flow]]\ncontroller = 'bbr1'\n{more}\n"
             );
             let scenario: Scenario = text.parse().expect("a scenario");
-            assert_eq!(scenario.mss(&scenario.flows[0]), Bytes::new(mss));
+            assert_eq!(scenario.network().mss(0), Bytes::new(mss));
         }
     }
 }

@@ -11,7 +11,6 @@ use units::{Bytes, Duration, Time};
 use super::buffer::BufferSpec;
 use super::link_spec::LinkSpec;
 use super::path_spec::PathSpec;
-use super::scenario::hop_name;
 use files::regular;
 
 /// The maximum size of a trace's file, in bytes. An hour at 100 Mbit/s has about 240 MB of text, so a larger file is
@@ -26,13 +25,12 @@ impl PathSpec {
     ///
     /// The fields are inconsistent, or the trace cannot be read.
     pub fn config(&self) -> Result<PathConfig, DocumentError> {
-        self.config_at(0)
+        self.config_at("path")
     }
 
-    /// Does as [`PathSpec::config`] for the hop with this index in a chain.
-    pub fn config_at(&self, place: usize) -> Result<PathConfig, DocumentError> {
-        let name = hop_name(place);
-        self.config_of(&name).map_err(|error| error.within(&name))
+    /// Does as [`PathSpec::config`] for the path with this name in the scenario.
+    pub fn config_at(&self, name: &str) -> Result<PathConfig, DocumentError> {
+        self.config_of(name).map_err(|error| error.within(name))
     }
 
     fn config_of(&self, name: &str) -> Result<PathConfig, DocumentError> {

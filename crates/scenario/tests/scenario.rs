@@ -766,7 +766,7 @@ fn overrides() {
         (
             "colour",
             "red",
-            "colour: unknown key; known: name, duration, warmup, seed, path, host, flow",
+            "colour: unknown key; known: name, duration, warmup, seed, path, link, host, flow",
         ),
     ] {
         assert_eq!(

@@ -204,6 +204,7 @@ fn link(counters: &WayCounters) -> DirectionCounters {
 fn totals(counters: &WayCounters) -> PathTotals {
     let link = link(counters);
     PathTotals {
+        packets: None,
         transmitted: Bytes::new(link.transmitted_bytes),
         drops: Some(link.buffer_drops + link.policer_drops),
         marks: Some(link.marked_packets),

@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use congestion::{ControllerKind, Duration, Rate, Ratio, Time};
 use path::{Buffer, Capacity, Effects, LinkConfig, Loss, PathConfig};
-use sim::{Config, FlowConfig, Simulation, dumbbell};
+use sim::{Config, FlowConfig, Route, Simulation, dumbbell, parking_lot};
 use transport::app;
 use transport::segment::MSS;
 
@@ -23,6 +23,8 @@ struct Case {
     app: app::Config,
     /// The virtual time.
     span: Duration,
+    /// The number of access lines before the bottleneck, which the flows share evenly; none if all flows begin there.
+    access_lines: u64,
 }
 
 const MBIT: u64 = 1_000_000;
@@ -37,8 +39,12 @@ fn bulk(name: &str, rate: u64, rtt_ms: u64, flows: u64, span_s: u64) -> Case {
         flows,
         app: app::Config::Bulk,
         span: Duration::from_secs(span_s),
+        access_lines: 0,
     }
 }
+
+/// The part of the round-trip time that is on the access lines.
+const ACCESS_RTT: Duration = Duration::from_millis(2);
 
 /// The same packets from more and more flows. Together they write 8 Gbit/s, each two packets at a time, so that
 /// neither the size of bursts nor the frequency of controller events depends on their number.
@@ -84,6 +90,16 @@ fn cases() -> Vec<Case> {
         10_000,
         3,
     ));
+    cases.push(Case {
+        access_lines: 1_000,
+        ..bulk(
+            "f: 10000 bulk flows over 1000 access lines, 10 Gbit/s × 100 ms",
+            10 * GBIT,
+            100,
+            10_000,
+            3,
+        )
+    });
     cases
 }
 
@@ -114,8 +130,40 @@ impl Case {
         Config {
             seed: 1,
             end: Some(Time::ZERO + self.span),
-            ..dumbbell(path, (0..self.flows).map(flow).collect())
+            ..self.network(path, (0..self.flows).map(flow).collect())
         }
+    }
+
+    /// The flows over the path, with access lines in front of it that have twice the rate that their flows need. The
+    /// round-trip time stays the same.
+    fn network(&self, mut path: PathConfig, mut flows: Vec<FlowConfig>) -> Config {
+        if self.access_lines == 0 {
+            return dumbbell(path, flows);
+        }
+        let rate = Rate::from_bits_per_sec(self.rate.bits_per_sec() / self.access_lines * 2);
+        let delay = ACCESS_RTT / 2;
+        for link in [&mut path.forward, &mut path.reverse] {
+            link.delay = link.delay.saturating_sub(delay);
+        }
+        let line = PathConfig {
+            forward: LinkConfig {
+                capacity: Capacity::Rate(rate),
+                delay,
+                buffer: Buffer::Bytes(rate.bytes_in(self.rtt)),
+                ..LinkConfig::default()
+            },
+            reverse: LinkConfig {
+                delay,
+                ..LinkConfig::default()
+            },
+        };
+        for (place, flow) in flows.iter_mut().enumerate() {
+            let line = place % self.access_lines as usize + 1;
+            flow.forward = Route::over([2 * line, 0]);
+            flow.backward = Route::over([1, 2 * line + 1]);
+        }
+        let lines = (0..self.access_lines).map(|_| line.clone());
+        parking_lot(std::iter::once(path).chain(lines), flows)
     }
 
     fn run(&self) {

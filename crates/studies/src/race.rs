@@ -192,6 +192,7 @@ impl Race {
             seed: self.seed,
             path: self.path.clone(),
             next: Vec::new(),
+            links: Vec::new(),
             host: HostSpec::UNSET,
             flows,
         }

@@ -84,6 +84,7 @@ impl Engine for Fake {
         path.overflows(scenario.seed % 7);
         if self.late > 0 {
             let totals = PathTotals {
+                packets: None,
                 released_packets: Some(100),
                 late_packets: Some(if before < self.late { 50 } else { 0 }),
                 ..PathTotals::default()

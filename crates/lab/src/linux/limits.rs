@@ -15,7 +15,11 @@ const KERNEL_DECIDES: &str = "the kernel itself sets it";
 
 pub(crate) const LIMITS: Limits = Limits {
     engine: EngineKind::Linux,
-    scenario: &[],
+    scenario: &[(
+        "link",
+        |scenario| !scenario.links.is_empty(),
+        "its hosts are joined by a path or a chain",
+    )],
     changes: |_| None,
     host: &[
         (

@@ -234,6 +234,7 @@ fn check_controllers(scenario: &Scenario, network: &Network) -> Result<(), Engin
 
 /// The plan of each flow.
 fn plans(scenario: &Scenario, groups: &AddressGroups) -> Vec<FlowPlan> {
+    let network = scenario.network();
     let flows = scenario.flows.iter().enumerate();
     let starts =
         flows.flat_map(|(group, spec)| spec.starts().map(move |start| (group, spec, start)));
@@ -244,7 +245,7 @@ fn plans(scenario: &Scenario, groups: &AddressGroups) -> Vec<FlowPlan> {
         opens_many: spec.opens_many(),
         controller: spec.controller.kernel_name().to_string(),
         group: groups.of_flows(group),
-        mss: settings::segment_size(scenario, spec),
+        mss: settings::segment_size(&network, group),
         sender: Side::that_sends(spec),
     };
     starts.enumerate().map(plan).collect()
@@ -321,9 +322,11 @@ impl Run<'_> {
     /// Records the queue and counters of each hop.
     fn sample(&mut self, at: Duration) {
         let (tunnel, counters) = (&self.tunnel, self.tunnel.counters());
+        self.hops.sample(at, |crossing| {
+            tunnel.queued(Direction::Forward, crossing.link)
+        });
         self.hops
-            .sample(at, |hop| tunnel.queued(Direction::Forward, hop));
-        self.hops.note(at, |hop| totals(&counters, hop));
+            .note(at, |crossing| totals(&counters, crossing.link));
     }
 
     /// Returns the record of a run that ended so; `cut_off` has the applications that were cut off.
@@ -359,6 +362,7 @@ fn totals(counters: &TunnelCounters, hop: usize) -> PathTotals {
     let ways = [&counters.forward.tun, &counters.reverse.tun];
     let sum = |of: fn(&TunCounters) -> u64| (hop == 0).then(|| ways.map(of).iter().sum::<u64>());
     PathTotals {
+        packets: None,
         transmitted: Bytes::new(link.transmitted_bytes),
         drops: Some(link.buffer_drops + link.policer_drops),
         marks: Some(link.marked_packets),

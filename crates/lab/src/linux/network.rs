@@ -2,14 +2,14 @@
 
 use std::net::IpAddr;
 
-use emulator::tunnel::{Route, Way};
+use emulator::tunnel::{self, Route};
 use path::LinkConfig;
 use units::Duration;
 
 use document::DocumentError;
-use scenario::Scenario;
+use scenario::{Crossing, Scenario};
 
-use crate::ways::{self, Ways};
+use crate::ways::{Way, Ways};
 
 /// The most pairs of addresses between two hosts.
 pub(super) const MAX_GROUPS: usize = 200;
@@ -18,8 +18,10 @@ pub(super) const MAX_GROUPS: usize = 200;
 #[derive(Debug)]
 pub(super) struct AddressGroups {
     ways: Ways,
-    /// The distinct ways.
-    distinct: Vec<ways::Way>,
+    /// The way of each group of flows from the near host.
+    from_near: Vec<Way>,
+    /// The distinct ones of these.
+    distinct: Vec<Way>,
 }
 
 impl AddressGroups {
@@ -27,14 +29,24 @@ impl AddressGroups {
     ///
     /// A trace cannot be read, or the scenario asks for something impossible.
     pub fn of(scenario: &Scenario) -> Result<AddressGroups, DocumentError> {
-        let ways = Ways::of(scenario)?;
-        let mut distinct: Vec<ways::Way> = Vec::new();
-        for way in &ways.groups {
+        let ways = Ways::of(&scenario.network())?;
+        let groups = ways.groups.iter().zip(&scenario.flows);
+        let from_near = groups.map(|(way, flow)| match flow.reverse {
+            true => way.turned(),
+            false => way.clone(),
+        });
+        let from_near: Vec<Way> = from_near.collect();
+        let mut distinct: Vec<Way> = Vec::new();
+        for way in &from_near {
             if !distinct.contains(way) {
                 distinct.push(way.clone());
             }
         }
-        Ok(AddressGroups { ways, distinct })
+        Ok(AddressGroups {
+            ways,
+            from_near,
+            distinct,
+        })
     }
 
     /// The number of pairs.
@@ -44,7 +56,7 @@ impl AddressGroups {
 
     /// The pair of addresses of this group of flows.
     pub fn of_flows(&self, group: usize) -> u16 {
-        let way = &self.ways.groups[group];
+        let way = &self.from_near[group];
         let place = self.distinct.iter().position(|other| other == way);
         let place = place.expect("every way is among the distinct ones");
         u16::try_from(place).expect("no more than MAX_GROUPS")
@@ -52,33 +64,32 @@ impl AddressGroups {
 
     /// The links between the hosts: forward to the addresses `far`, and back to the addresses `near`. The links of
     /// data and of ACKs come first, in the order of the hops; links that add a way's own delay follow.
-    pub fn between(&self, near: impl Fn(u16) -> IpAddr, far: impl Fn(u16) -> IpAddr) -> (Way, Way) {
-        let hops = &self.ways.hops;
-        let mut forward = Way {
+    pub fn between(
+        &self,
+        near: impl Fn(u16) -> IpAddr,
+        far: impl Fn(u16) -> IpAddr,
+    ) -> (tunnel::Way, tunnel::Way) {
+        let hops = &self.ways.links;
+        let mut forward = tunnel::Way {
             links: hops.iter().map(|hop| hop.forward.clone()).collect(),
             routes: Vec::new(),
         };
-        let mut back = Way {
+        let mut back = tunnel::Way {
             links: hops.iter().map(|hop| hop.reverse.clone()).collect(),
             routes: Vec::new(),
         };
         for (group, way) in (0..).zip(&self.distinct) {
             let half = way.access / 2;
             let other_half = way.access.saturating_sub(half);
-            add_route(&mut forward, far(group), half, way.hops.clone());
-            add_route(&mut back, near(group), other_half, way.hops.clone().rev());
+            add_route(&mut forward, far(group), half, &way.route.there);
+            add_route(&mut back, near(group), other_half, &way.route.back);
         }
         (forward, back)
     }
 }
 
 /// Adds a route to `destination`: over a link with this delay, then over `links`.
-fn add_route(
-    way: &mut Way,
-    destination: IpAddr,
-    delay: Duration,
-    links: impl Iterator<Item = usize>,
-) {
+fn add_route(way: &mut tunnel::Way, destination: IpAddr, delay: Duration, crossings: &[Crossing]) {
     let mut crossed = Vec::new();
     if !delay.is_zero() {
         crossed.push(way.links.len());
@@ -87,7 +98,7 @@ fn add_route(
             ..LinkConfig::default()
         });
     }
-    crossed.extend(links);
+    crossed.extend(crossings.iter().map(|crossing| crossing.link));
     way.routes.push(Route {
         to: vec![destination],
         links: crossed,
@@ -135,7 +146,7 @@ mod tests {
     fn routes_cross_their_hops_after_a_delay_of_their_own() {
         let groups = groups(&["", "rtt = \"91ms\"", "hops = \"1\""]);
         let (forward, back) = groups.between(near, far);
-        let crossed = |way: &Way| -> Vec<(IpAddr, Vec<usize>)> {
+        let crossed = |way: &tunnel::Way| -> Vec<(IpAddr, Vec<usize>)> {
             let routes = way.routes.iter();
             routes
                 .map(|route| (route.to[0], route.links.clone()))
@@ -158,7 +169,8 @@ mod tests {
             ]
         );
         let millis = |tenths: u64| Duration::from_micros(tenths * 100);
-        let delays = |way: &Way| way.links.iter().map(|link| link.delay).collect::<Vec<_>>();
+        let delays =
+            |way: &tunnel::Way| way.links.iter().map(|link| link.delay).collect::<Vec<_>>();
         assert_eq!(delays(&forward), [millis(200), millis(100), millis(155)]);
         assert_eq!(delays(&back), [millis(200), millis(100), millis(155)]);
         assert_eq!(

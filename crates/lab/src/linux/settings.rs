@@ -5,7 +5,7 @@ use transport::segment::{HEADERS, MSS};
 use transport::sender::LossDetection;
 use units::{Bytes, Ratio};
 
-use scenario::{FlowSpec, HostSpec, Scenario};
+use scenario::{HostSpec, Scenario};
 
 /// The size of the timestamp option in each segment. `TCP_MAXSEG` counts it as payload, scenarios count it as header.
 const TIMESTAMP_BYTES: u64 = 12;
@@ -25,7 +25,8 @@ const RECEIVE_OVERHEAD: u64 = 2;
 pub(super) fn network(scenario: &Scenario, groups: u16) -> NetworkConfig {
     let group = scenario.flows.first();
     let host = group.map_or(scenario.host, |group| group.host.over(&scenario.host));
-    let segments = scenario.flows.iter().map(|group| scenario.mss(group));
+    let routes = scenario.network();
+    let segments = (0..scenario.flows.len()).map(|group| routes.mss(group));
     let packet = segments.max().unwrap_or(MSS) + HEADERS;
     NetworkConfig {
         groups,
@@ -35,12 +36,10 @@ pub(super) fn network(scenario: &Scenario, groups: u16) -> NetworkConfig {
 }
 
 /// The maximum segment size to set on a group's sockets; `None` leaves it to the MTU.
-pub(super) fn segment_size(scenario: &Scenario, group: &FlowSpec) -> Option<u16> {
-    let mss = scenario.mss(group);
-    let is_usual = scenario
-        .flows
-        .iter()
-        .all(|group| scenario.mss(group) == MSS);
+pub(super) fn segment_size(network: &scenario::Network<'_>, group: usize) -> Option<u16> {
+    let mss = network.mss(group);
+    let mut groups = 0..network.routes().len();
+    let is_usual = groups.all(|group| network.mss(group) == MSS);
     u16::try_from(mss.get() + TIMESTAMP_BYTES)
         .ok()
         .filter(|_| !is_usual)
@@ -145,10 +144,11 @@ mod tests {
     #[test]
     fn segments_have_the_payload_that_is_asked_for() {
         let usual = scenario(FLOW);
-        assert_eq!(segment_size(&usual, &usual.flows[0]), None);
+        assert_eq!(segment_size(&usual.network(), 0), None);
         // Then the other groups need their own size too: the device would let them send larger segments.
         let jumbo = scenario(&format!("{FLOW}{FLOW}host = {{ mss = 8948 }}\n"));
-        let sizes = jumbo.flows.iter().map(|group| segment_size(&jumbo, group));
+        let routes = jumbo.network();
+        let sizes = (0..jumbo.flows.len()).map(|group| segment_size(&routes, group));
         assert_eq!(sizes.collect::<Vec<_>>(), [Some(1460), Some(8960)]);
         assert_eq!(network(&jumbo, 1).mtu, 9000);
     }

@@ -71,6 +71,7 @@ fn totals(counters: &RelayCounters) -> PathTotals {
     let forward = &counters.forward;
     let sum = |of: fn(&DirectionCounters) -> u64| of(forward) + of(&counters.reverse);
     PathTotals {
+        packets: None,
         transmitted: Bytes::new(forward.transmitted_bytes),
         drops: Some(forward.buffer_drops + forward.policer_drops),
         marks: Some(forward.marked_packets),

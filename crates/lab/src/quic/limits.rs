@@ -17,6 +17,11 @@ pub(crate) const LIMITS: Limits = Limits {
     engine: EngineKind::Quic,
     scenario: &[
         (
+            "link",
+            |scenario| !scenario.links.is_empty(),
+            "it has one path",
+        ),
+        (
             "path.next",
             |scenario| !scenario.next.is_empty(),
             "it has one bottleneck",

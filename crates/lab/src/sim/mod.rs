@@ -13,7 +13,7 @@ use ::sim::{LinkView, Simulation};
 use congestion::Controller;
 use path::{Counters, Queued};
 use record::{PathTotals, Record};
-use scenario::Scenario;
+use scenario::{Crossing, Scenario};
 use units::{Duration, Time};
 
 use crate::engine::{Cancel, Engine, Progress};
@@ -28,10 +28,13 @@ use watch::{Tap, Watch};
 
 pub use network::MakeControllers;
 
-/// The interval at which queues are sampled.
-const QUEUE_SAMPLE_INTERVAL: Duration = Duration::from_millis(1);
+/// The intervals at which queues are sampled: longer ones with more links. Each divides [`COUNTER_INTERVAL`].
+const QUEUE_SAMPLE_INTERVALS_MS: [u64; 7] = [1, 2, 5, 10, 20, 50, 100];
 
-/// The interval at which the counters of flows and links are recorded: every hundredth queue sample.
+/// The maximum number of links whose queues are sampled in one millisecond.
+const MAX_SAMPLES_PER_MS: u64 = 64;
+
+/// The interval at which the counters of flows and links are recorded: a multiple of the interval of queue samples.
 const COUNTER_INTERVAL: Duration = Duration::from_millis(100);
 
 /// The interval, in virtual time, at which the run checks for cancellation and reports progress.
@@ -138,9 +141,7 @@ impl Sim {
         cancel: &Cancel,
         to: [W; 2],
     ) -> Result<(Record, [W; 2]), EngineError> {
-        let each = scenario.each_flow();
-        let mss = each.map(|(flow, _)| scenario.mss(flow)).collect();
-        let pcap = Pcap::new(to, mss).map_err(EngineError::Capture)?;
+        let pcap = Pcap::new(to, watch::segment_sizes(scenario)).map_err(EngineError::Capture)?;
         let (hops, flows) = (
             Hops::of(scenario),
             Flows::new(scenario, watch::NOTHING_SENT),
@@ -157,7 +158,9 @@ struct Run<'s, T, C> {
     scenario: &'s Scenario,
     simulation: Simulation<Watch<T>, C>,
     hops: Hops,
-    /// Whether every hop was idle at the last sample: no packet queued or in transmission.
+    /// The interval at which queues are sampled.
+    sample_interval: Duration,
+    /// Whether every bottleneck was idle at the last sample: no packet queued or in transmission.
     is_idle: bool,
     begin: Instant,
     /// The real time of the last progress report.
@@ -180,6 +183,7 @@ impl<'s, T: Tap, C: Controller> Run<'s, T, C> {
         Ok(Run {
             scenario,
             simulation: Simulation::new(network, watch).map_err(network::refused)?,
+            sample_interval: sample_interval(hops.count()),
             hops,
             is_idle: false,
             begin,
@@ -278,8 +282,9 @@ impl<'s, T: Tap, C: Controller> Run<'s, T, C> {
 
     /// The time of the next queue sample after `at`; the end of the warmup is one, too.
     fn next_sample(&self, at: Duration) -> Duration {
-        let into_interval = Duration::from_nanos(at.as_nanos() % QUEUE_SAMPLE_INTERVAL.as_nanos());
-        let next = at + QUEUE_SAMPLE_INTERVAL.saturating_sub(into_interval);
+        let interval = self.sample_interval;
+        let into_interval = Duration::from_nanos(at.as_nanos() % interval.as_nanos());
+        let next = at + interval.saturating_sub(into_interval);
         if at < self.scenario.warmup {
             next.min(self.scenario.warmup)
         } else {
@@ -287,12 +292,12 @@ impl<'s, T: Tap, C: Controller> Run<'s, T, C> {
         }
     }
 
-    /// Records the queue of each hop.
+    /// Records the queue of each bottleneck.
     fn sample(&mut self, at: Duration) {
         let simulation = &self.simulation;
         let mut is_idle = true;
-        self.hops.sample(at, |hop| {
-            let link = link(simulation, hop);
+        self.hops.sample(at, |crossing| {
+            let link = link(simulation, crossing);
             is_idle &= link.is_idle();
             link.queued()
         });
@@ -312,19 +317,32 @@ impl<'s, T: Tap, C: Controller> Run<'s, T, C> {
             .collect();
         self.simulation.observer_mut().flows.note(at, live);
         let simulation = &self.simulation;
-        self.hops
-            .note(at, |hop| totals(&link(simulation, hop).counters()));
+        self.hops.note(at, |crossing| {
+            totals(&link(simulation, crossing).counters())
+        });
     }
 }
 
-/// The link that carries data over this hop.
-fn link<T: Tap, C: Controller>(simulation: &Simulation<Watch<T>, C>, hop: usize) -> LinkView<'_> {
-    let link = simulation.link(network::data_link(hop));
-    link.expect("every hop has a link of data")
+/// The interval at which the queues of so many links are sampled.
+fn sample_interval(links: u64) -> Duration {
+    let least = links.div_ceil(MAX_SAMPLES_PER_MS);
+    let mut intervals = QUEUE_SAMPLE_INTERVALS_MS.into_iter();
+    let longest = QUEUE_SAMPLE_INTERVALS_MS[QUEUE_SAMPLE_INTERVALS_MS.len() - 1];
+    let interval = intervals.find(|interval| *interval >= least);
+    Duration::from_millis(interval.unwrap_or(longest))
+}
+
+fn link<T: Tap, C: Controller>(
+    simulation: &Simulation<Watch<T>, C>,
+    crossing: Crossing,
+) -> LinkView<'_> {
+    let link = simulation.link(network::link_of(crossing));
+    link.expect("every direction of a link is in the simulation")
 }
 
 fn totals(counters: &Counters) -> PathTotals {
     PathTotals {
+        packets: Some(counters.transmitted.packets),
         transmitted: counters.transmitted.bytes,
         drops: Some(counters.drops.packets + counters.policer_drops.packets),
         marks: Some(counters.marks.packets),

@@ -1,19 +1,21 @@
 //! A scenario as hosts and links.
 
-use ::sim::{Config, FlowConfig, HostConfig, MakeController, parking_lot};
+use std::collections::HashMap;
+
+use ::sim::{Config, FlowConfig, HostConfig, MakeController, Route};
 use congestion::AnyController;
 use transport::scheduler::SchedulerConfig;
 use transport::{app, receiver, sender};
-use units::{Bytes, ConfigError, Time};
+use units::{Bytes, ConfigError, Duration, Time};
 
 use crate::engine_kind::EngineKind;
 use crate::ways::Ways;
 use document::DocumentError;
-use scenario::{FlowSpec, HostSpec, LinkSpec, PathSpec, Scenario};
+use scenario::{Crossing, HostSpec, LinkSpec, Name, Network, Scenario};
 
-/// The index of the link that carries data over this hop.
-pub(super) const fn data_link(hop: usize) -> usize {
-    hop * 2
+/// The index of a link's direction in the simulation.
+pub(super) fn link_of(crossing: Crossing) -> usize {
+    crossing.link * 2 + usize::from(crossing.is_back)
 }
 
 /// Makes the controllers of a group of flows, given its index.
@@ -30,8 +32,8 @@ pub(super) fn ours(
     }))
 }
 
-/// Translates a scenario. All groups that send in the same direction share a host, unless they have a `scheduler` or
-/// `nic` of their own.
+/// Translates a scenario. All groups that send from the same site share a host, unless they have a `scheduler` or `nic`
+/// of their own.
 ///
 /// # Errors
 ///
@@ -40,71 +42,118 @@ pub(super) fn config<C>(
     scenario: &Scenario,
     controllers: MakeControllers<'_, C>,
 ) -> Result<Config<C>, DocumentError> {
-    let Ways { hops, groups } = Ways::of(scenario)?;
-    let shared = host(&scenario.host);
-    let mut hosts = vec![shared.clone(), shared];
+    let network = scenario.network();
+    let Ways { links, groups } = Ways::of(&network)?;
+    let mut hosts = Hosts::new(scenario);
     let mut flows = Vec::new();
     for (index, way) in groups.into_iter().enumerate() {
         let group = &scenario.flows[index];
         let spec = group.host.over(&scenario.host);
-        let place = match (group.host.scheduler, group.host.nic) {
-            (None, None) => usize::from(group.reverse),
-            _ => {
-                hosts.push(host(&spec));
-                hosts.len() - 1
-            }
-        };
-        check_time(scenario, group)?;
-        check_bounded(scenario, index, group, &spec)?;
+        let place = hosts.of(&network, index, &spec);
+        check_time(&network, index)?;
+        check_bounded(&network, index, &spec)?;
         let controller = controllers(index)?;
         let receiver = receiver_config(scenario, index, &spec)?;
-        let starting = |start| {
-            let flow = FlowConfig {
-                app: group.application(),
-                sender: sender_config(&spec, scenario.mss(group)),
-                receiver,
-                host: place,
-                ..FlowConfig::with_controller(controller.clone())
-            };
-            let flow = flow.across(way.hops.clone()).with_access(way.access);
-            let flow = flow.starting(Time::ZERO + start);
-            if group.reverse { flow.reversed() } else { flow }
+        let sender = sender_config(&spec, network.mss(index));
+        let half = way.access / 2;
+        let halves = [half, way.access.saturating_sub(half)];
+        let [there, back] = match group.reverse {
+            true => [halves[1], halves[0]],
+            false => halves,
+        };
+        let starting = |start| FlowConfig {
+            app: group.application(),
+            start: Time::ZERO + start,
+            sender: sender.clone(),
+            receiver,
+            host: place,
+            forward: route(&way.route.there, there),
+            backward: route(&way.route.back, back),
+            ..FlowConfig::with_controller(controller.clone())
         };
         flows.extend(group.starts().map(starting));
     }
+    let links = links.into_iter();
     Ok(Config {
         seed: scenario.seed,
-        hosts,
+        links: links
+            .flat_map(|link| [link.forward, link.reverse])
+            .collect(),
+        hosts: hosts.all,
+        flows,
         end: scenario.duration.map(|duration| Time::ZERO + duration),
-        ..parking_lot(hops, flows)
     })
 }
 
+fn route(crossings: &[Crossing], access: Duration) -> Route {
+    Route {
+        links: crossings.iter().copied().map(link_of).collect(),
+        access,
+    }
+}
+
+/// The hosts that send.
+struct Hosts<'s> {
+    scenario: &'s Scenario,
+    all: Vec<HostConfig>,
+    /// The index of each site's shared host.
+    of_sites: HashMap<&'s Name, usize>,
+}
+
+impl<'s> Hosts<'s> {
+    /// A path has a host at each end; a network's sites get theirs when they send.
+    fn new(scenario: &'s Scenario) -> Hosts<'s> {
+        let ends = if scenario.links.is_empty() { 2 } else { 0 };
+        Hosts {
+            scenario,
+            all: vec![host(&scenario.host); ends],
+            of_sites: HashMap::new(),
+        }
+    }
+
+    /// The index of the host that sends a group's data, with these settings.
+    fn of(&mut self, network: &Network<'s>, group: usize, spec: &HostSpec) -> usize {
+        let flow = &self.scenario.flows[group];
+        if flow.host.scheduler.is_some() || flow.host.nic.is_some() {
+            self.all.push(host(spec));
+            return self.all.len() - 1;
+        }
+        let Some(site) = network.sender(group) else {
+            return usize::from(flow.reverse);
+        };
+        *self.of_sites.entry(site).or_insert_with(|| {
+            self.all.push(host(&self.scenario.host));
+            self.all.len() - 1
+        })
+    }
+}
+
 /// Checks that packets take time on their way.
-fn check_time(scenario: &Scenario, group: &FlowSpec) -> Result<(), DocumentError> {
+fn check_time(network: &Network<'_>, group: usize) -> Result<(), DocumentError> {
     let is_paced = |link: &LinkSpec| link.rate.is_some() || link.trace.is_some();
-    let takes_time = |hop: &PathSpec| is_paced(&hop.data) || is_paced(&hop.uplink);
-    let mut crossed = scenario.crossed(group);
-    if scenario.rtprop(group).is_zero() && !crossed.any(|(_, hop)| takes_time(hop)) {
+    let mut crossed = network.route(group).both();
+    if network.rtprop(group).is_zero()
+        && !crossed.any(|crossing| is_paced(network.direction(crossing)))
+    {
+        let first = network.route(group).there.first();
+        let first = first.map_or(0, |crossing| crossing.link);
+        let field = network.scenario().hop_name(first) + ".rtt";
         let reason = "packets take no time at all; give an RTprop or a rate";
-        return Err(DocumentError::new("path.rtt", reason));
+        return Err(DocumentError::new(field, reason));
     }
     Ok(())
 }
 
 /// Checks that something limits a bulk flow. Otherwise its window would double for ever and exhaust the memory.
 fn check_bounded(
-    scenario: &Scenario,
+    network: &Network<'_>,
     index: usize,
-    group: &FlowSpec,
     host: &HostSpec,
 ) -> Result<(), DocumentError> {
-    let is_limited = |hop: &PathSpec| {
-        let link = if group.reverse {
-            &hop.uplink
-        } else {
-            &hop.data
-        };
+    let scenario = network.scenario();
+    let group = &scenario.flows[index];
+    let is_limited = |crossing: &Crossing| {
+        let link = network.direction(*crossing);
         link.rate.is_some() || link.trace.is_some() || link.effects.policer.is_some()
     };
     if group.bytes.is_some()
@@ -112,14 +161,14 @@ fn check_bounded(
         || host.nic.is_some()
         || host.send_buffer.is_some()
         || host.receive_buffer.is_some()
-        || scenario.crossed(group).any(|(_, hop)| is_limited(hop))
+        || network.route(index).there.iter().any(is_limited)
     {
         return Ok(());
     }
-    let (field, missing) = if group.reverse {
-        ("reverse", "path.uplink.rate")
-    } else {
-        ("controller", "path.rate")
+    let (field, missing) = match (group.reverse, scenario.links.is_empty()) {
+        (true, _) => ("reverse", "path.uplink.rate"),
+        (false, true) => ("controller", "path.rate"),
+        (false, false) => ("controller", "a link of its route a rate"),
     };
     let reason = format!("nothing limits what this flow sends; give {missing}, bytes or host.nic");
     Err(scenario.flow_error(index, field, &reason))

@@ -113,9 +113,10 @@ pub(super) fn totals<C: Controller>(
 impl<T> Watch<T> {
     /// Wraps the scenario's flows.
     pub fn new(scenario: &Scenario, flows: Flows, tap: T) -> Watch<T> {
-        let states = scenario.each_flow().map(|(spec, _)| FlowState {
+        let each = scenario.each_flow().zip(segment_sizes(scenario));
+        let states = each.map(|((spec, _), mss)| FlowState {
             host: (!spec.opens_many()).then(|| HostRecorder::new(scenario.warmup)),
-            mss: scenario.mss(spec),
+            mss,
             marked: Bytes::ZERO,
             delivered_and_lost: (Bytes::ZERO, Bytes::ZERO),
         });
@@ -150,6 +151,17 @@ impl<T> Watch<T> {
             ..flow::sample(now.since(Time::ZERO), &sender.controller().snapshot())
         }
     }
+}
+
+/// The payload of each flow's full packets.
+pub(super) fn segment_sizes(scenario: &Scenario) -> Vec<Bytes> {
+    let network = scenario.network();
+    let groups = scenario.flows.iter().enumerate();
+    let sizes = groups.flat_map(|(group, spec)| {
+        let mss = network.mss(group);
+        spec.starts().map(move |_| mss)
+    });
+    sizes.collect()
 }
 
 /// The time that a flow takes for this burst at its pacing rate.

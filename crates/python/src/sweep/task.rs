@@ -62,7 +62,7 @@ impl Order {
     /// A trace cannot be read any more.
     pub fn new(place: usize, run: &Run, keys: &mut Keys<'_>) -> PyResult<Order> {
         let mut scenario = run.scenario.clone();
-        for hop in std::iter::once(&mut scenario.path).chain(&mut scenario.next) {
+        for hop in scenario.hops_mut() {
             let traces = [&mut hop.data.trace, &mut hop.uplink.trace];
             for file in traces.into_iter().flatten() {
                 let absolute = std::path::absolute(&file);

@@ -13,7 +13,8 @@ pub(super) const MEASURES: &[Measure] = &[
         about: "mean size of the bursts that TCP hands down, in full packets, of the median flow",
         of: |subject| {
             let scenario = subject.scenario()?;
-            let mss = scenario.mss(scenario.flows.first()?).get() as f64;
+            let first = (!scenario.flows.is_empty()).then_some(0)?;
+            let mss = scenario.network().mss(first).get() as f64;
             median(of_each(subject, |host| Some(host.burst_bytes / mss))?)
         },
     },

@@ -10,6 +10,9 @@ use crate::millionths::{millionths, optional_millionths};
 #[serde(default, expecting = "an object")]
 #[non_exhaustive]
 pub struct PathSummary {
+    /// The name of the link, such as `core`, or `core.uplink` for its opposite direction. Only of links with names.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
     /// The bottleneck's rate at the start, in bits per second; null if it has none, or a trace.
     pub rate_bps: Option<u64>,
     /// The two-way propagation delay at the start.
@@ -26,6 +29,9 @@ pub struct PathSummary {
     pub utilization: Option<f64>,
     /// The length of the queue, as the time that the bottleneck needs for it.
     pub queue_ms: QueueMillis,
+    /// Packets that the bottleneck transmitted. Only of links with names.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub packets: Option<u64>,
     /// Packets dropped at the bottleneck, by its buffer, its queue discipline or a policer.
     pub drops: Option<u64>,
     /// Packets marked "congestion experienced" at the bottleneck.

@@ -93,6 +93,7 @@ pub fn record(name: &str, controller: &str, is_partial: bool) -> Record {
         path.totals(
             at,
             PathTotals {
+                packets: None,
                 transmitted: sent,
                 drops: Some(0),
                 random_losses: Some(1),
@@ -221,6 +222,7 @@ pub fn crowd(each: u64) -> Record {
                 delay: Rate::from_bits_per_sec(100_000_000).time_for(queue),
             };
             let totals = PathTotals {
+                packets: None,
                 transmitted: Bytes::new(tick * 120_000),
                 drops: Some(tick / 100),
                 marks: Some(tick / 50),

@@ -8,5 +8,6 @@ mod determinism;
 mod fast_open;
 mod hostile_paths;
 mod marks;
+mod networks;
 mod pitfalls;
 mod support;

@@ -74,7 +74,7 @@ fn work(engine: lab::EngineKind, scenario: &Scenario) -> f64 {
     let bytes = flows
         .map(|(flow, _)| flow.bytes)
         .sum::<Option<units::Bytes>>();
-    let rate = scenario.path.data.rate;
+    let rate = scenario.hops().find_map(|hop| hop.data.rate);
     let by_bytes = match (bytes, rate) {
         (Some(bytes), Some(rate)) => rate.time_for(bytes).as_secs_f64(),
         _ => f64::INFINITY,

@@ -1,0 +1,120 @@
+//! The links of a scenario, and the routes of its flows over them.
+//!
+//! `[path]`, a chain of `[[path.next]]`, and `[[link]]` are the same from here on: links with two directions, and routes
+//! over them.
+
+use units::Duration;
+
+use super::link_spec::LinkSpec;
+use super::name::Name;
+use super::path_spec::PathSpec;
+use super::route::{Crossing, Route};
+use super::routing::Routing;
+use super::scenario::Scenario;
+
+/// The links of a scenario, and the route of each of its groups of flows.
+#[derive(Debug, Clone)]
+pub struct Network<'s> {
+    pub(crate) scenario: &'s Scenario,
+    links: Vec<&'s PathSpec>,
+    routes: Vec<Route>,
+}
+
+impl Scenario {
+    /// Finds the routes of the flows. In a scenario that was not [checked](Scenario::check), a route may be empty.
+    pub fn network(&self) -> Network<'_> {
+        let mut routing = Routing::of(self);
+        let routes = (0..self.flows.len()).map(|group| routing.route(group).unwrap_or_default());
+        let routes = routes.collect();
+        self.network_of(routes)
+    }
+
+    /// The network with these routes, one for each group of flows.
+    pub(crate) fn network_of(&self, routes: Vec<Route>) -> Network<'_> {
+        Network {
+            scenario: self,
+            links: self.hops().collect(),
+            routes,
+        }
+    }
+}
+
+impl<'s> Network<'s> {
+    /// The scenario.
+    pub fn scenario(&self) -> &'s Scenario {
+        self.scenario
+    }
+
+    /// The links, in the order of the scenario.
+    pub fn links(&self) -> &[&'s PathSpec] {
+        &self.links
+    }
+
+    /// The route of a group of flows.
+    pub fn route(&self, group: usize) -> &Route {
+        &self.routes[group]
+    }
+
+    /// The routes, one for each group of flows.
+    pub fn routes(&self) -> &[Route] {
+        &self.routes
+    }
+
+    /// The site that sends a group's data, in a network of links with names.
+    pub fn sender(&self, group: usize) -> Option<&'s Name> {
+        let first = self.route(group).there.first()?;
+        let link = self.scenario.links.get(first.link)?;
+        Some(if first.is_back { &link.to } else { &link.from })
+    }
+
+    /// The directions of links whose queues and counters a record has: that of data of each link, and that of ACKs of
+    /// links with names where these may queue.
+    pub fn observed(&self) -> Vec<Crossing> {
+        let links = self.links.iter().enumerate();
+        let directions = links.flat_map(|(link, spec)| {
+            let is_back_observed = !self.scenario.links.is_empty() && spec.uplink.has_bottleneck();
+            let data = Crossing {
+                link,
+                is_back: false,
+            };
+            let acks = is_back_observed.then_some(data.opposite());
+            std::iter::once(data).chain(acks)
+        });
+        directions.collect()
+    }
+
+    /// The name of a direction of a link with a name: that of the link, or `core.uplink` for the opposite direction.
+    pub fn name(&self, crossing: Crossing) -> Option<String> {
+        let name = &self.scenario.links.get(crossing.link)?.name;
+        Some(match crossing.is_back {
+            true => format!("{name}.uplink"),
+            false => name.to_string(),
+        })
+    }
+
+    /// The settings of a link in the direction of a crossing, without `ack_loss` and `aggregation`.
+    pub fn direction(&self, crossing: Crossing) -> &'s LinkSpec {
+        let link = self.links[crossing.link];
+        if crossing.is_back {
+            &link.uplink
+        } else {
+            &link.data
+        }
+    }
+
+    /// The name of a direction of a link in errors, such as `path.uplink`.
+    pub(crate) fn field(&self, crossing: Crossing) -> String {
+        let direction = if crossing.is_back { ".uplink" } else { "" };
+        self.scenario.hop_name(crossing.link) + direction
+    }
+
+    /// The propagation delay in the direction of a crossing, if both directions of the link together have this one.
+    pub fn delay(&self, crossing: Crossing, both: Duration) -> Duration {
+        let forward = self.links[crossing.link].forward(both);
+        if crossing.is_back {
+            both.saturating_sub(forward)
+        } else {
+            forward
+        }
+    }
+}
