@@ -181,8 +181,9 @@ mod tests {
     use crate::tests::{json, seen};
 
     #[test]
-    fn the_documentation_has_the_fields() {
+    fn the_documentation_has_the_columns_and_fields() {
         let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/watch.md");
+        tables::page::assert_has(&page, "view", &crate::column::tests::table());
         tables::page::assert_has(&page, "connections", &tables::page::table(&fields()));
         tables::page::assert_has(
             &page,

@@ -36,6 +36,7 @@ pub fn table<R>(columns: &[Column<'_, R>]) -> String {
 ///
 /// The page has another table, or no such line.
 pub fn assert_has(page: &Path, name: &str, table: &str) {
+    let _turn = WRITING.lock().unwrap_or_else(PoisonError::into_inner);
     let text =
         fs::read_to_string(page).unwrap_or_else(|error| panic!("{error}: {}", page.display()));
     let mark = format!("<!-- columns: {name} -->\n");
