@@ -31,9 +31,10 @@ pub fn html(records: &[Record], origin: &Origin) -> String {
     let first = records.first().map(|record| &record.scenario);
     let shares = records.iter().any(|record| record.flows.len() > 1);
     let is_network = first.is_some_and(|scenario| !scenario.links.is_empty());
-    let how = match shares && !is_network {
-        true => ", on one bottleneck",
-        false => "",
+    let how = if shares && !is_network {
+        ", on one bottleneck"
+    } else {
+        ""
     };
     let scenarios = records.iter().map(|record| record.scenario.to_string());
     let scenarios: Vec<String> = scenarios.collect();

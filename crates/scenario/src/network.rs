@@ -86,9 +86,10 @@ impl<'s> Network<'s> {
     /// The name of a direction of a link with a name: that of the link, or `core.uplink` for the opposite direction.
     pub fn name(&self, crossing: Crossing) -> Option<String> {
         let name = &self.scenario.links.get(crossing.link)?.name;
-        Some(match crossing.is_back {
-            true => format!("{name}.uplink"),
-            false => name.to_string(),
+        Some(if crossing.is_back {
+            format!("{name}.uplink")
+        } else {
+            name.to_string()
         })
     }
 

@@ -121,10 +121,7 @@ impl<'s> Routing<'s> {
         }
         let is_back = false;
         let route = Route::over(hops.map(|link| Crossing { link, is_back }).collect());
-        Ok(match flow.reverse {
-            true => route.turned(),
-            false => route,
-        })
+        Ok(if flow.reverse { route.turned() } else { route })
     }
 
     /// The route of a flow over links with names.

@@ -31,9 +31,12 @@ impl AddressGroups {
     pub fn of(scenario: &Scenario) -> Result<AddressGroups, DocumentError> {
         let ways = Ways::of(&scenario.network())?;
         let groups = ways.groups.iter().zip(&scenario.flows);
-        let from_near = groups.map(|(way, flow)| match flow.reverse {
-            true => way.turned(),
-            false => way.clone(),
+        let from_near = groups.map(|(way, flow)| {
+            if flow.reverse {
+                way.turned()
+            } else {
+                way.clone()
+            }
         });
         let from_near: Vec<Way> = from_near.collect();
         let mut distinct: Vec<Way> = Vec::new();

@@ -57,9 +57,10 @@ pub(super) fn config<C>(
         let sender = sender_config(&spec, network.mss(index));
         let half = way.access / 2;
         let halves = [half, way.access.saturating_sub(half)];
-        let [there, back] = match group.reverse {
-            true => [halves[1], halves[0]],
-            false => halves,
+        let [there, back] = if group.reverse {
+            [halves[1], halves[0]]
+        } else {
+            halves
         };
         let starting = |start| FlowConfig {
             app: group.application(),
