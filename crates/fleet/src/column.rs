@@ -71,51 +71,124 @@ pub const BY_IMPORTANCE: &[Column] = &[
     Column::Cgroup,
 ];
 
+/// The columns that have values after one poll.
+pub const OF_ONE_POLL: &[Column] = &[
+    Column::Local,
+    Column::Remote,
+    Column::Process,
+    Column::Namespace,
+    Column::Controller,
+    Column::State,
+    Column::Send,
+    Column::Receive,
+    Column::Delivery,
+    Column::Rtt,
+    Column::Ratio,
+    Column::Inflight,
+    Column::Pacing,
+    Column::Resent,
+    Column::As,
+    Column::Cgroup,
+];
+
+/// The columns of these that are left out first if the terminal is narrow.
+pub const SPARE_OF_ONE_POLL: &[Column] = &[
+    Column::Cgroup,
+    Column::As,
+    Column::Pacing,
+    Column::Inflight,
+    Column::Local,
+    Column::Ratio,
+    Column::State,
+];
+
 impl Column {
+    /// The heading, the minimum and the maximum width in characters, and the meaning for the documentation.
+    fn shown(self) -> (&'static str, usize, usize, &'static str) {
+        match self {
+            Column::Remote => (
+                "remote",
+                18,
+                47,
+                "the address and port of the other end. An IPv4 address in a socket of IPv6 (`::ffff:192.0.2.1`) is \
+                 shown as IPv4",
+            ),
+            Column::Local => ("local", 18, 47, "the address and port of this end"),
+            Column::Process => ("process", 8, 16, "the process that owns it"),
+            Column::Cgroup => (
+                "cgroup",
+                16,
+                32,
+                "the last part of the process's control group: a container, a service",
+            ),
+            Column::Namespace => ("namespace", 9, 20, "the network namespace"),
+            Column::As => ("AS", 16, 32, "the remote network, with `--as`"),
+            Column::Controller => ("control", 7, 15, "the congestion controller"),
+            Column::State => (
+                "state",
+                8,
+                18,
+                "the controller's state; BBR's is derived from its gains, that of other controllers from window and \
+                 threshold",
+            ),
+            Column::Send => (
+                "send/s",
+                6,
+                6,
+                "payload acknowledged since the last poll, in bit/s",
+            ),
+            Column::Receive => (
+                "recv/s",
+                6,
+                6,
+                "payload received since the last poll, in bit/s",
+            ),
+            Column::Delivery => (
+                "deliv/s",
+                7,
+                7,
+                "the kernel's latest delivery-rate sample; one that the application limited does not replace a \
+                 greater one",
+            ),
+            Column::Rtt => ("RTT ms", 6, 6, "the smoothed RTT"),
+            Column::Ratio => ("×min", 5, 5, "its ratio to the minimum RTT"),
+            Column::Inflight => (
+                "inflight",
+                8,
+                8,
+                "bytes in flight, with every packet counted as a full one",
+            ),
+            Column::Pacing => ("pacing/s", 8, 8, "the pacing rate"),
+            Column::Resent => (
+                "resent",
+                6,
+                6,
+                "the share of retransmissions among the packets with data since the last poll; at the first poll, \
+                 since the connection began",
+            ),
+            Column::Limit => (
+                "limited by",
+                10,
+                10,
+                "what limited the connection for most of the time since the last poll, and for what share",
+            ),
+            Column::Age => ("age", 5, 5, "how long the connection has been watched"),
+        }
+    }
+
     /// The heading.
     pub fn heading(self) -> &'static str {
-        match self {
-            Column::Send => "send/s",
-            Column::Receive => "recv/s",
-            Column::Delivery => "deliv/s",
-            Column::Rtt => "RTT ms",
-            Column::Ratio => "×min",
-            Column::Pacing => "pacing/s",
-            Column::As => "AS",
-            Column::Controller => "control",
-            Column::Resent => "resent",
-            Column::Limit => "limited by",
-            _ => self.name(),
-        }
+        self.shown().0
     }
 
     /// The minimum width in characters.
     pub fn width(self) -> usize {
-        match self {
-            Column::Remote | Column::Local => 18,
-            Column::As | Column::Cgroup => 16,
-            Column::Process => 8,
-            Column::Namespace => 9,
-            Column::State => 8,
-            Column::Inflight | Column::Pacing => 8,
-            Column::Limit => 10,
-            Column::Controller | Column::Delivery => 7,
-            Column::Ratio | Column::Age => 5,
-            Column::Send | Column::Receive | Column::Rtt | Column::Resent => 6,
-        }
+        self.shown().1
     }
 
     /// The maximum width in characters.
     pub fn most(self) -> usize {
-        match self {
-            Column::Remote | Column::Local => 47,
-            Column::As | Column::Cgroup => 32,
-            Column::Process => 16,
-            Column::Controller => 15,
-            Column::Namespace => 20,
-            Column::State => 18,
-            _ => self.width(),
-        }
+        self.shown().2
     }
 
     /// True if it is text, which is left-aligned.
@@ -300,9 +373,19 @@ fn short_cgroup(path: &str) -> String {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use crate::tests::connection;
+
+    /// The columns as a table of the documentation.
+    pub fn table() -> String {
+        let row = |column: &Column| {
+            let (heading, _, _, meaning) = column.shown();
+            format!("| {heading} | {meaning} |\n")
+        };
+        let rows: String = Column::ALL.iter().map(row).collect();
+        format!("| column | meaning |\n| --- | --- |\n{rows}")
+    }
 
     #[test]
     fn cells_are_short() {

@@ -1,204 +1,196 @@
-//! The fields of a connection, with names and units. JSON, Parquet and the record of a run share them.
+//! The fields of connections and of their groups. JSON, the recorded Parquet files and the documentation have them.
 
-use std::borrow::Cow;
-
-use kernel::Model;
 use linux::diag::TcpInfo;
-use serde_json::{Map, Value};
-use tables::{Cells, Column};
-use units::{Bytes, Duration, Rate};
+use tables::Column;
+use tables::statistics::nearest_rank;
+use units::Bytes;
 
-use crate::connection::{ConnectionState, Limit, Shares, Since};
+use crate::connection::{ConnectionState, Limit, Moment};
+use crate::group::{Group, GroupBy};
 
-type Field<'s> = Column<'s, &'s ConnectionState>;
-
-/// The fields.
-pub fn fields<'s>() -> Vec<Field<'s>> {
-    let mut all = who();
-    all.extend(now());
-    all.extend(model());
-    all.extend(so_far());
-    all.extend(since());
-    all
+/// The fields of a connection.
+pub fn fields<'s>() -> Vec<Column<'s, &'s ConnectionState>> {
+    tables::columns!(&'s ConnectionState {
+        /// the kernel's number of the socket, which is unique
+        "connection": |seen| seen.socket.cookie,
+        /// the local address and port
+        "local": |seen| seen.local().to_string(),
+        /// the remote address and port
+        "remote": |seen| seen.remote().to_string(),
+        /// the state of TCP: `established` and others
+        "tcp_state": |seen| seen.socket.state.to_string(),
+        /// the owner's process ID
+        "pid": |seen| Some(seen.process.as_ref()?.pid),
+        /// the owner's name
+        "process": |seen| Some(&*seen.process.as_ref()?.name),
+        /// the owner's user ID
+        "user": |seen| seen.socket.user,
+        /// the path of the owner's control group
+        "cgroup": |seen| seen.cgroup.as_deref(),
+        /// the network namespace
+        "namespace": |seen| &*seen.namespace,
+        /// the number of the remote network's autonomous system, with `--as`
+        "as_number": |seen| Some(seen.system.as_ref()?.number),
+        /// its name
+        "as_name": |seen| Some(&*seen.system.as_ref()?.name).filter(|name| !name.is_empty()),
+        /// the congestion controller
+        "controller": |seen| seen.socket.controller.as_str(),
+        /// its state
+        "state": |seen| seen.state(),
+        /// the time of the poll, since 1970
+        "unix_s": |seen| seen.when.unix_s,
+        /// the time of the poll, since the first poll
+        "at_s": |seen| seen.when.at,
+        /// the smoothed round-trip time
+        "srtt_ms": |seen| seen.rtt(),
+        /// the kernel's minimum RTT of five minutes
+        "min_rtt_ms": |seen| info(seen).min_rtt,
+        /// the kernel's latest delivery-rate sample; one that the application limited does not replace a greater one
+        "delivery_rate_bps": |seen| Some(info(seen).delivery_rate).filter(|rate| !rate.is_zero()),
+        /// 1 if the application limited this sample, else 0
+        "app_limited": |seen| info(seen).delivery_rate_app_limited,
+        /// bytes in flight, with every packet counted as a full one
+        "inflight_bytes": |seen| seen.inflight(),
+        /// the memory of data that wait below TCP in this host, in its packet scheduler and network card
+        "below_tcp_bytes": |seen| seen.socket.memory.below_tcp,
+        /// the congestion window
+        "cwnd_bytes": |seen| packets(seen, info(seen).snd_cwnd),
+        /// the slow-start threshold, if it is set
+        "ssthresh_bytes": |seen| Some(packets(seen, info(seen).snd_ssthresh?)),
+        /// the pacing rate
+        "pacing_rate_bps": |seen| info(seen).pacing_rate,
+        /// data written but not sent
+        "unsent_bytes": |seen| info(seen).notsent_bytes,
+        /// data received but not read
+        "unread_bytes": |seen| seen.socket.unread,
+        /// the other side's window
+        "send_window_bytes": |seen| info(seen).snd_wnd,
+        /// the payload of a full packet
+        "mss_bytes": |seen| info(seen).snd_mss,
+        /// BBR's estimate of the bottleneck bandwidth
+        "btl_bw_bps": |seen| seen.model()?.bw,
+        /// BBR's estimate of the propagation delay
+        "rtprop_ms": |seen| seen.model()?.min_rtt,
+        /// BBRv3's bound on the bandwidth, from the losses since it last probed
+        "short_term_bw_bps": |seen| seen.model()?.short_term_bw,
+        /// BBRv3's bound on the data in flight, from the same losses
+        "short_term_inflight_bytes": |seen| seen.model()?.short_term_inflight,
+        /// BBRv3's bound on the data in flight, from the losses of its probes
+        "long_term_inflight_bytes": |seen| seen.model()?.long_term_inflight,
+        /// payload acknowledged since the connection began
+        "acknowledged_bytes": |seen| seen.acknowledged(),
+        /// payload received since the connection began
+        "received_bytes": |seen| info(seen).bytes_received,
+        /// packets with data sent since the connection began
+        "sent_packets": |seen| info(seen).data_segs_out,
+        /// retransmitted packets among them. 0 if only SYNs, SYN-ACKs or FINs were sent again; otherwise it includes them
+        "retransmitted_packets": |seen| seen.retransmitted_packets(),
+        /// delivered packets that were marked "congestion experienced" (ECN)
+        "marked_packets": |seen| info(seen).delivered_ce,
+        /// the time with data to send or unacknowledged
+        "busy_s": |seen| info(seen).busy_time,
+        /// the part of it in which the other side's window was full
+        "rwnd_limited_s": |seen| info(seen).rwnd_limited,
+        /// the part of it in which the send buffer was too small
+        "sndbuf_limited_s": |seen| info(seen).sndbuf_limited,
+        /// the time since the last poll
+        "since_s": |seen| Some(seen.since.as_ref()?.span),
+        /// the rate at which payload was acknowledged since the last poll
+        "send_rate_bps": |seen| seen.send_rate(),
+        /// the rate at which payload was received since the last poll
+        "receive_rate_bps": |seen| seen.receive_rate(),
+        /// the share of the time since the last poll in which there was nothing to send
+        "limited_application": |seen| Some(seen.shares()?.application),
+        /// the share in which the other side's window was full
+        "limited_receiver": |seen| Some(seen.shares()?.receiver),
+        /// the share in which the send buffer was too small
+        "limited_send_buffer": |seen| Some(seen.shares()?.send_buffer),
+        /// the share in which the connection was busy otherwise
+        "limited_congestion": |seen| Some(seen.shares()?.congestion),
+        /// what limited it most: `application`, `receiver`, `send_buffer` or `congestion`
+        "limit": |seen| Some(Limit::name(seen.shares()?.most().0)),
+    })
 }
 
-/// The fields of a connection as JSON. Unknown ones are null.
-pub fn json<'s>(fields: &[Field<'s>], seen: &'s ConnectionState) -> Map<String, Value> {
-    let cell = |field: &Field<'s>| {
-        let value = match &field.cells {
-            Cells::Whole(cell) => cell(&seen).map(Value::from),
-            Cells::Real(cell) => cell(&seen).map(Value::from),
-            Cells::Text(cell) => cell(&seen).map(Value::from),
-            Cells::List(_) => None,
-        };
-        (field.name.to_string(), value.unwrap_or(Value::Null))
-    };
-    fields.iter().map(cell).collect()
+/// A group of connections in a sample.
+#[derive(Debug, Clone, Copy)]
+pub struct GroupRow<'g> {
+    /// The group.
+    pub group: &'g Group,
+    /// The time of the sample.
+    pub when: Moment,
 }
 
-fn who<'s>() -> Vec<Field<'s>> {
-    vec![
-        Field::whole("connection", |seen| Some(seen.socket.cookie)),
-        Field::text("local", |seen| Some(Cow::Owned(seen.local().to_string()))),
-        Field::text("remote", |seen| Some(Cow::Owned(seen.remote().to_string()))),
-        Field::text("tcp_state", |seen| {
-            Some(Cow::Owned(seen.socket.state.to_string()))
-        }),
-        Field::whole("pid", |seen| Some(seen.process.as_ref()?.pid.into())),
-        Field::text("process", |seen| {
-            Some(Cow::Borrowed(&*seen.process.as_ref()?.name))
-        }),
-        Field::whole("user", |seen| Some(seen.socket.user.into())),
-        Field::text("cgroup", |seen| {
-            Some(Cow::Borrowed(seen.cgroup.as_deref()?))
-        }),
-        Field::text("namespace", |seen| Some(Cow::Borrowed(&*seen.namespace))),
-        Field::whole("as_number", |seen| {
-            Some(seen.system.as_ref()?.number.into())
-        }),
-        Field::text("as_name", |seen| {
-            let name = &*seen.system.as_ref()?.name;
-            (!name.is_empty()).then_some(Cow::Borrowed(name))
-        }),
-        Field::text("controller", |seen| {
-            // The kernel's name is within the value that is looked at.
-            Some(Cow::Owned(seen.socket.controller.as_str().to_owned()))
-        }),
-        Field::text("state", |seen| Some(Cow::Borrowed(seen.state()))),
-        Field::real("unix_s", |seen| Some(seen.when.unix_s)),
-        Field::real("at_s", |seen| Some(seen.when.at.as_secs_f64())),
-    ]
-}
-
-fn now<'s>() -> Vec<Field<'s>> {
-    vec![
-        Field::real("srtt_ms", |seen| seen.rtt().map(Duration::as_millis_f64)),
-        Field::real("min_rtt_ms", |seen| {
-            info(seen).min_rtt.map(Duration::as_millis_f64)
-        }),
-        Field::whole("delivery_rate_bps", |seen| {
-            bps(Some(info(seen).delivery_rate).filter(|rate| !rate.is_zero()))
-        }),
-        Field::whole("app_limited", |seen| {
-            Some(info(seen).delivery_rate_app_limited.into())
-        }),
-        Field::whole("inflight_bytes", |seen| Some(seen.inflight().get())),
-        Field::whole("below_tcp_bytes", |seen| {
-            Some(seen.socket.memory.below_tcp.get())
-        }),
-        Field::whole("cwnd_bytes", |seen| packets(seen, info(seen).snd_cwnd)),
-        Field::whole("ssthresh_bytes", |seen| {
-            packets(seen, info(seen).snd_ssthresh?)
-        }),
-        Field::whole("pacing_rate_bps", |seen| bps(info(seen).pacing_rate)),
-        Field::whole("unsent_bytes", |seen| Some(info(seen).notsent_bytes.get())),
-        Field::whole("unread_bytes", |seen| Some(seen.socket.unread.get())),
-        Field::whole("send_window_bytes", |seen| Some(info(seen).snd_wnd.get())),
-        Field::whole("mss_bytes", |seen| Some(info(seen).snd_mss.get())),
-    ]
-}
-
-/// BBR's model of the path.
-fn model<'s>() -> Vec<Field<'s>> {
-    let of = |seen: &ConnectionState| seen.model();
-    vec![
-        Field::whole("btl_bw_bps", move |seen| bps(of(seen)?.bw)),
-        Field::real("rtprop_ms", move |seen| {
-            Some(of(seen)?.min_rtt?.as_millis_f64())
-        }),
-        Field::whole(
-            "short_term_bw_bps",
-            move |seen| bps(of(seen)?.short_term_bw),
-        ),
-        Field::whole("short_term_inflight_bytes", move |seen| {
-            bound(of(seen), |model| model.short_term_inflight)
-        }),
-        Field::whole("long_term_inflight_bytes", move |seen| {
-            bound(of(seen), |model| model.long_term_inflight)
-        }),
-    ]
-}
-
-fn so_far<'s>() -> Vec<Field<'s>> {
-    vec![
-        Field::whole("acknowledged_bytes", |seen| Some(seen.acknowledged().get())),
-        Field::whole("received_bytes", |seen| {
-            Some(info(seen).bytes_received.get())
-        }),
-        Field::whole("sent_packets", |seen| Some(info(seen).data_segs_out.into())),
-        Field::whole("retransmitted_packets", |seen| {
-            Some(seen.retransmitted_packets())
-        }),
-        Field::whole("marked_packets", |seen| {
-            Some(info(seen).delivered_ce.into())
-        }),
-        Field::real("busy_s", |seen| Some(info(seen).busy_time.as_secs_f64())),
-        Field::real("rwnd_limited_s", |seen| {
-            Some(info(seen).rwnd_limited.as_secs_f64())
-        }),
-        Field::real("sndbuf_limited_s", |seen| {
-            Some(info(seen).sndbuf_limited.as_secs_f64())
-        }),
-    ]
-}
-
-/// Changes since the previous sample.
-fn since<'s>() -> Vec<Field<'s>> {
-    vec![
-        Field::real("since_s", |seen| {
-            past(seen, |since| since.span.as_secs_f64())
-        }),
-        Field::whole("send_rate_bps", |seen| bps(seen.send_rate())),
-        Field::whole("receive_rate_bps", |seen| bps(seen.receive_rate())),
-        Field::real("limited_application", |seen| {
-            share(seen, |shares| shares.application)
-        }),
-        Field::real("limited_receiver", |seen| {
-            share(seen, |shares| shares.receiver)
-        }),
-        Field::real("limited_send_buffer", |seen| {
-            share(seen, |shares| shares.send_buffer)
-        }),
-        Field::real("limited_congestion", |seen| {
-            share(seen, |shares| shares.congestion)
-        }),
-        Field::text("limit", |seen| {
-            let (limit, _) = seen.shares()?.most();
-            Some(Cow::Borrowed(Limit::name(limit)))
-        }),
-    ]
+/// The fields of a group.
+pub fn group_fields<'g>(by: GroupBy) -> Vec<Column<'g, GroupRow<'g>>> {
+    let name = "what its connections have in common, or `unknown`";
+    let mut fields = vec![Column::new(by.name(), name, |row: &GroupRow<'g>| {
+        &*row.group.name
+    })];
+    fields.extend(tables::columns!(GroupRow<'g> {
+        /// the time of the poll, since 1970
+        "unix_s": |row| row.when.unix_s,
+        /// the time of the poll, since the first poll
+        "at_s": |row| row.when.at,
+        /// the number of connections
+        "connections": |row| row.group.connections,
+        /// the sum of the rates at which payload was acknowledged since the last poll
+        "send_rate_bps": |row| row.group.send_rate,
+        /// the sum of the rates at which payload was received
+        "receive_rate_bps": |row| row.group.receive_rate,
+        /// the median of the smoothed RTTs
+        "srtt_p50_ms": |row| nearest_rank(&row.group.rtts, 0.5),
+        /// their 95th percentile
+        "srtt_p95_ms": |row| nearest_rank(&row.group.rtts, 0.95),
+        /// the least minimum RTT
+        "min_rtt_ms": |row| row.group.min_rtt,
+        /// the median of the delivery rates
+        "delivery_rate_p50_bps": |row| nearest_rank(&row.group.delivery_rates, 0.5),
+        /// the share of retransmissions among the packets with data since the last poll
+        "resent": |row| row.group.since.resent(),
+        /// the share of the time of all connections in which there was nothing to send
+        "limited_application": |row| Some(row.group.since.shares()?.application),
+        /// the share in which the other side's window was full
+        "limited_receiver": |row| Some(row.group.since.shares()?.receiver),
+        /// the share in which the send buffer was too small
+        "limited_send_buffer": |row| Some(row.group.since.shares()?.send_buffer),
+        /// the share in which the connections were busy otherwise
+        "limited_congestion": |row| Some(row.group.since.shares()?.congestion),
+        /// what limited them most, as above
+        "limit": |row| Some(Limit::name(row.group.since.shares()?.most().0)),
+    }));
+    fields
 }
 
 fn info(seen: &ConnectionState) -> &TcpInfo {
     &seen.socket.info
 }
 
-fn packets(seen: &ConnectionState, count: u32) -> Option<u64> {
-    Some((info(seen).snd_mss * u64::from(count)).get())
-}
-
-fn bps(rate: Option<Rate>) -> Option<u64> {
-    rate.map(Rate::bits_per_sec)
-}
-
-fn bound(model: Option<Model>, of: fn(&Model) -> Option<Bytes>) -> Option<u64> {
-    model.as_ref().and_then(of).map(Bytes::get)
-}
-
-fn past<T>(seen: &ConnectionState, of: fn(&Since) -> T) -> Option<T> {
-    seen.since.as_ref().map(of)
-}
-
-fn share(seen: &ConnectionState, of: fn(&Shares) -> f64) -> Option<f64> {
-    seen.shares().as_ref().map(of)
+fn packets(seen: &ConnectionState, count: u32) -> Bytes {
+    info(seen).snd_mss * u64::from(count)
 }
 
 #[cfg(test)]
 mod tests {
     use std::collections::HashSet;
+    use std::path::Path;
+
+    use serde_json::Value;
 
     use super::*;
-    use crate::tests::seen;
+    use crate::tests::{json, seen};
+
+    #[test]
+    fn the_documentation_has_the_columns_and_fields() {
+        let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/watch.md");
+        tables::page::assert_has(&page, "view", &crate::column::tests::table());
+        tables::page::assert_has(&page, "connections", &tables::page::table(&fields()));
+        tables::page::assert_has(
+            &page,
+            "groups",
+            &tables::page::table(&group_fields(GroupBy::Prefix)),
+        );
+    }
 
     #[test]
     fn every_field_has_a_name_of_its_own_and_what_the_socket_has() {
@@ -206,7 +198,7 @@ mod tests {
         let fields = fields();
         let names: HashSet<_> = fields.iter().map(|field| field.name.to_string()).collect();
         assert_eq!(names.len(), fields.len());
-        let json = json(&fields, &seen);
+        let json = json(&seen);
         for (name, value) in [
             ("remote", Value::from("198.51.100.7:50000")),
             ("process", "nginx".into()),

@@ -41,7 +41,7 @@ pub use connection::{
     Connection, ConnectionState, Limit, MAX_HISTORY, Moment, Past, Shares, Since,
 };
 pub use experiment::Prefix;
-pub use fields::{fields, json};
+pub use fields::{GroupRow, fields, group_fields};
 pub use files::RecordError;
 pub use filter::{Filter, FilterError, Key};
 pub use group::{Group, GroupBy};

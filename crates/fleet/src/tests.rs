@@ -3,6 +3,8 @@
 use std::sync::Arc;
 
 use linux::diag::SocketState;
+use serde_json::Value;
+use tables::Json;
 use units::{Bytes, Duration, Rate};
 
 use crate::connection::{Connection, ConnectionState, Moment, Since};
@@ -21,6 +23,15 @@ fn captured() -> SocketState {
     let byte = |pair: &[u8]| u8::from_str_radix(str::from_utf8(pair).unwrap(), 16).unwrap();
     let payload: Vec<u8> = digits.chunks(2).map(byte).collect();
     SocketState::parse(&payload).unwrap().unwrap()
+}
+
+/// The fields of a connection as JSON.
+pub fn json(seen: &ConnectionState) -> Value {
+    let json = Json {
+        columns: &crate::fields(),
+        row: &seen,
+    };
+    serde_json::to_value(json).expect("numbers and texts")
 }
 
 fn moment(second: u64) -> Moment {
@@ -230,9 +241,12 @@ fn a_syn_is_no_payload_and_no_packet_with_data() {
         Bytes::new(100)
     );
     let named = nameless(moment(1), &now, "host".into());
-    let json = crate::json(&crate::fields(), &named);
+    let fields = json(&named);
     assert_eq!(
-        (&json["acknowledged_bytes"], &json["retransmitted_packets"]),
+        (
+            &fields["acknowledged_bytes"],
+            &fields["retransmitted_packets"]
+        ),
         (&100.into(), &0.into())
     );
     // The packet was lost, too. The number of retransmissions cannot exceed that of transmissions.
@@ -253,9 +267,9 @@ fn an_address_of_ipv4_in_a_socket_of_ipv6_is_one_of_ipv4() {
     let (local, remote) = ("192.0.2.1:443", "198.51.100.7:50000");
     assert_eq!(crate::Column::Local.cell(&connection), local);
     assert_eq!(crate::Column::Remote.cell(&connection), remote);
-    let json = crate::json(&crate::fields(), &connection.seen);
+    let fields = json(&connection.seen);
     assert_eq!(
-        (&json["local"], &json["remote"]),
+        (&fields["local"], &fields["remote"]),
         (&local.into(), &remote.into())
     );
     let filter: crate::Filter = "198.51.100.7:50000 prefix=198.51.100.0/24".parse().unwrap();

@@ -3,8 +3,6 @@
 use std::ffi::OsStr;
 use std::path::Path;
 
-use units::{Bytes, Duration};
-
 use super::page::page;
 use super::watch::WaySample;
 use super::{Observed, text};
@@ -60,22 +58,36 @@ struct Row<'o> {
 }
 
 /// `ways.parquet`: one row for each sample of a direction, direction by direction.
-fn ways(observed: &Observed) -> (Vec<Column<'static, Row<'_>>>, impl Iterator<Item = Row<'_>>) {
-    let bytes = |bytes: Bytes| Some(bytes.get());
-    let columns = vec![
-        Column::text("direction", |row: &Row<'_>| Some(row.direction.into())),
-        Column::real("at_s", |row: &Row<'_>| Some(row.sample.at.as_secs_f64())),
-        Column::whole("queue_bytes", move |row: &Row<'_>| bytes(row.sample.queue)),
-        Column::real("delay_ms", |row: &Row<'_>| {
-            Some(Duration::as_millis_f64(row.sample.delay))
-        }),
-        Column::whole("delivered_bytes", move |row: &Row<'_>| {
-            bytes(row.sample.delivered)
-        }),
-    ];
+fn ways(observed: &Observed) -> (Vec<Column<'_, Row<'_>>>, impl Iterator<Item = Row<'_>>) {
     let ways = [("down", &observed.down), ("up", &observed.up)];
     let rows = ways.into_iter().flat_map(|(direction, samples)| {
         samples.iter().map(move |sample| Row { direction, sample })
     });
-    (columns, rows)
+    (columns(), rows)
+}
+
+fn columns<'o>() -> Vec<Column<'o, Row<'o>>> {
+    tables::columns!(Row<'o> {
+        /// `down` or `up`
+        "direction": |row| row.direction,
+        /// the time
+        "at_s": |row| row.sample.at,
+        /// the bytes that wait in the bottleneck's buffer
+        "queue_bytes": |row| row.sample.queue,
+        /// how long a packet that arrived now would wait
+        "delay_ms": |row| row.sample.delay,
+        /// the bytes that the path has delivered so far
+        "delivered_bytes": |row| row.sample.delivered,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_documentation_has_the_columns() {
+        let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/shell.md");
+        tables::page::assert_has(&page, "ways", &tables::page::table(&columns()));
+    }
 }

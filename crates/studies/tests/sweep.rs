@@ -19,7 +19,7 @@ use studies::runs::{
     Event, Execution, FILE, Failed, Plan, Store, Work, derive_seed, execute, missing, resume,
 };
 use studies::sweep::{Flows, Metric, ROWS, Results, Sweep, table, write_parquet};
-use tables::{Cells, Column};
+use tables::{Column, Kind, Value};
 use units::Duration;
 
 const SCENARIO: &str = "[scenario]\nname = \"x\"\nduration = \"1s\"\n\
@@ -324,13 +324,14 @@ fn a_failure_costs_its_own_run_alone() {
 
 /// The values of the column in these rows, as text.
 fn cells(column: &Column<'_, usize>, rows: usize) -> Vec<String> {
-    let of = |row: usize| match &column.cells {
-        Cells::Whole(cell) => cell(&row).map(|value| value.to_string()),
-        Cells::Real(cell) => cell(&row).map(|value| format!("{value:?}")),
-        Cells::Text(cell) => cell(&row).map(|value| value.into_owned()),
-        Cells::List(_) => Some("a list".to_owned()),
+    let of = |row: usize| match column.value(&row) {
+        Some(Value::Whole(value)) => value.to_string(),
+        Some(Value::Real(value)) => format!("{value:?}"),
+        Some(Value::Text(value)) => value.into_owned(),
+        None if column.kind() == Kind::List => "a list".to_owned(),
+        None => String::new(),
     };
-    (0..rows).map(|row| of(row).unwrap_or_default()).collect()
+    (0..rows).map(of).collect()
 }
 
 #[test]

@@ -2,25 +2,28 @@
 
 use std::borrow::Cow;
 
+use serde::{Serialize, Serializer};
+
+use crate::cell::{Cell, Value, check_unit, split_unit};
+
 /// A column of a table with rows of type `R`.
 pub struct Column<'c, R> {
     /// Its name, with the unit.
     pub name: Cow<'c, str>,
+    /// Its meaning, for the documentation. Empty for a column that depends on the data.
+    pub meaning: &'static str,
     /// The cells of its rows.
     pub cells: Cells<'c, R>,
 }
 
 /// Returns the value of a row's cell.
-type Cell<'c, R, T> = Box<dyn Fn(&R) -> Option<T> + 'c>;
+type Take<'c, R, T> = Box<dyn Fn(&R) -> Option<T> + 'c>;
 
 /// The cells of a column. A cell without a value is null.
 pub enum Cells<'c, R> {
-    /// Whole numbers. In a file, one that is too large for a signed number of 64 bits becomes the largest.
-    Whole(Cell<'c, R, u64>),
-    /// Numbers.
-    Real(Cell<'c, R, f64>),
-    /// Texts.
-    Text(Cell<'c, R, Cow<'c, str>>),
+    /// Values of one type. In a file, a whole number that is too large for a signed number of 64 bits becomes the
+    /// largest.
+    Values(Kind, Take<'c, R, Value<'c>>),
     /// Lists of structs.
     List(List<'c, R>),
 }
@@ -38,22 +41,11 @@ pub enum Kind {
     List,
 }
 
-/// The value of a cell that is not a list.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Value<'c> {
-    /// A whole number.
-    Whole(u64),
-    /// A number.
-    Real(f64),
-    /// A text.
-    Text(Cow<'c, str>),
-}
-
 /// Lists of structs: items with the same fields.
 pub struct List<'c, R> {
     /// The names and types of the fields.
     pub fields: Vec<(Cow<'c, str>, Kind)>,
-    items: Cell<'c, R, Vec<Vec<Option<Value<'c>>>>>,
+    items: Take<'c, R, Vec<Vec<Option<Value<'c>>>>>,
 }
 
 impl<'c, R> List<'c, R> {
@@ -63,34 +55,45 @@ impl<'c, R> List<'c, R> {
     }
 }
 
+/// The columns of a table whose rows have the given type. The comment above a column is its meaning, its name has the
+/// unit, and its type is that of the function's result.
+///
+/// ```
+/// use units::Duration;
+///
+/// let columns = tables::columns!(Duration {
+///     /// the round-trip time
+///     "rtt_ms": |row| *row,
+/// });
+/// assert_eq!(columns[0].meaning, "the round-trip time");
+/// ```
+#[macro_export]
+macro_rules! columns {
+    ($row:ty { $($(#[doc = $meaning:literal])+ $name:literal: $cell:expr,)* }) => {
+        vec![$($crate::Column::<$row>::new($name, concat!($($meaning),+), $cell)),*]
+    };
+}
+
 impl<'c, R> Column<'c, R> {
-    fn new(name: impl Into<Cow<'c, str>>, cells: Cells<'c, R>) -> Column<'c, R> {
+    /// A column whose type is that of the values, and whose unit is at the end of its name.
+    ///
+    /// # Panics
+    ///
+    /// The values have a unit, and the name does not end with it.
+    pub fn new<T: Cell<'c>>(
+        name: impl Into<Cow<'c, str>>,
+        meaning: &'static str,
+        cell: impl Fn(&R) -> T + 'c,
+    ) -> Column<'c, R> {
         let name = name.into();
-        Column { name, cells }
-    }
-
-    /// A column of whole numbers.
-    pub fn whole(
-        name: impl Into<Cow<'c, str>>,
-        cell: impl Fn(&R) -> Option<u64> + 'c,
-    ) -> Column<'c, R> {
-        Column::new(name, Cells::Whole(Box::new(cell)))
-    }
-
-    /// A column of numbers.
-    pub fn real(
-        name: impl Into<Cow<'c, str>>,
-        cell: impl Fn(&R) -> Option<f64> + 'c,
-    ) -> Column<'c, R> {
-        Column::new(name, Cells::Real(Box::new(cell)))
-    }
-
-    /// A column of texts.
-    pub fn text(
-        name: impl Into<Cow<'c, str>>,
-        cell: impl Fn(&R) -> Option<Cow<'c, str>> + 'c,
-    ) -> Column<'c, R> {
-        Column::new(name, Cells::Text(Box::new(cell)))
+        check_unit(&name, T::UNITS);
+        let unit = split_unit(&name).1.to_owned();
+        let take = Box::new(move |row: &R| cell(row).value(&unit));
+        Column {
+            name,
+            meaning: meaning.trim(),
+            cells: Cells::Values(T::KIND, take),
+        }
     }
 
     /// A column of lists of structs: the items of a row, and the fields of an item, which are no lists.
@@ -100,46 +103,49 @@ impl<'c, R> Column<'c, R> {
         fields: Vec<Column<'c, I>>,
     ) -> Column<'c, R> {
         let named = fields.iter();
-        let named = named.map(|field| (field.name.clone(), field.cells.kind()));
+        let named = named.map(|field| (field.name.clone(), field.kind()));
         let list = List {
             fields: named.collect(),
             items: Box::new(move |row| {
-                let of = |item: I| {
-                    fields
-                        .iter()
-                        .map(|field| field.cells.value(&item))
-                        .collect()
-                };
+                let of = |item: I| fields.iter().map(|field| field.value(&item)).collect();
                 Some(items(row)?.into_iter().map(of).collect())
             }),
         };
-        Column::new(name, Cells::List(list))
+        Column {
+            name: name.into(),
+            meaning: "",
+            cells: Cells::List(list),
+        }
     }
 
-    /// True if its cells are lists.
-    pub fn is_list(&self) -> bool {
-        self.cells.kind() == Kind::List
-    }
-}
-
-impl<'c, R> Cells<'c, R> {
     /// The type of the cells.
     pub fn kind(&self) -> Kind {
-        match self {
-            Cells::Whole(_) => Kind::Whole,
-            Cells::Real(_) => Kind::Real,
-            Cells::Text(_) => Kind::Text,
+        match &self.cells {
+            Cells::Values(kind, _) => *kind,
             Cells::List(_) => Kind::List,
         }
     }
 
     /// Returns the value of a row's cell; `None` for null, and for a list.
     pub fn value(&self, row: &R) -> Option<Value<'c>> {
-        match self {
-            Cells::Whole(cell) => cell(row).map(Value::Whole),
-            Cells::Real(cell) => cell(row).map(Value::Real),
-            Cells::Text(cell) => cell(row).map(Value::Text),
+        match &self.cells {
+            Cells::Values(_, take) => take(row),
             Cells::List(_) => None,
         }
+    }
+}
+
+/// A row as an object of JSON. Unknown values, and lists, are null.
+pub struct Json<'j, 'c, R> {
+    /// The columns.
+    pub columns: &'j [Column<'c, R>],
+    /// The row.
+    pub row: &'j R,
+}
+
+impl<R> Serialize for Json<'_, '_, R> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let columns = self.columns.iter();
+        serializer.collect_map(columns.map(|column| (&column.name, column.value(self.row))))
     }
 }

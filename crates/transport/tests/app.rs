@@ -258,17 +258,6 @@ fn each_arrival_may_have_a_connection_of_its_own() {
     assert_eq!(app.stats().started, 100);
 }
 
-#[test]
-fn offered_load() {
-    let poisson = Poisson {
-        interval: ms(10),
-        sizes: Sizes::Fixed(Bytes::new(12_500)),
-        connections: Connections::New,
-        count: None,
-    };
-    assert_eq!(poisson.offered_load(), mbit(10));
-}
-
 /// Nothing is ever delivered: memory stays bounded, and refused objects are counted.
 #[test]
 fn overload_is_refused_and_counted() {

@@ -125,15 +125,6 @@ fn ended(
     (status, stderr)
 }
 
-/// True if the parent of this process had Ctrl-C ignored, as shells have it for background jobs. A command that does
-/// not listen for it inherits that.
-fn is_ignored(signal: Signal) -> bool {
-    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
-    mask.is_some_and(|mask| mask >> (signal.as_raw() - 1) & 1 == 1)
-}
-
 /// Each command ends soon after each signal.
 pub fn each_ends(commands: &[(&str, &str, Busy)]) {
     let directory = directory();
@@ -146,10 +137,6 @@ pub fn each_ends(commands: &[(&str, &str, Busy)]) {
             .chain(arguments.split_whitespace())
             .collect();
         for signal in [Signal::INT, Signal::TERM] {
-            if is_ignored(signal) {
-                skipping::skip!("{command} and {signal:?}, which is ignored here");
-                continue;
-            }
             let (status, stderr) = ended(directory.path(), &words, busy, signal);
             let told = format!("{command} {arguments}: {status}: {stderr}");
             if matches!(busy, Never) {

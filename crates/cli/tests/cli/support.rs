@@ -1,12 +1,13 @@
 //! The program of these tests, `crate::PROGRAM`, as a child process.
 #![allow(dead_code, reason = "no program's tests use all of it")]
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read};
 use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::sync::{Arc, Once};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -19,9 +20,31 @@ use crate::PROGRAM;
 /// The timeout of every wait in the tests: a guard against hanging, not a measurement.
 pub const TEST_TIMEOUT: Duration = Duration::from_secs(120);
 
+/// A command that ends on the signals that end programs, even if this process ignores them: `nohup` ignores SIGHUP, and a
+/// script the signals of the keyboard for its background jobs. A child inherits what is ignored, but not what is handled.
+pub fn command(program: &str) -> Command {
+    static HANDLED: Once = Once::new();
+    HANDLED.call_once(|| {
+        let ends = [Signal::HUP, Signal::INT, Signal::QUIT, Signal::TERM];
+        for signal in ends.into_iter().filter(|signal| is_ignored(*signal)) {
+            let handled = signal_hook::flag::register(signal.as_raw(), Arc::default());
+            handled.expect("a signal that can be handled");
+        }
+    });
+    Command::new(program)
+}
+
+/// True if this process ignores the signal (proc_pid_status(5)).
+fn is_ignored(signal: Signal) -> bool {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    mask.is_some_and(|mask| mask >> (signal.as_raw() - 1) & 1 == 1)
+}
+
 /// The command with these arguments, ready to run to its end.
 pub fn fullpipe<'a>(arguments: impl IntoIterator<Item = &'a str>) -> assert_cmd::Command {
-    let mut command = assert_cmd::Command::new(PROGRAM);
+    let mut command = assert_cmd::Command::from_std(command(PROGRAM));
     command.args(arguments).timeout(TEST_TIMEOUT);
     command
 }
@@ -86,7 +109,7 @@ impl Running {
             let file = File::options().read(true).write(true).open(path);
             Stdio::from(file.expect("the other end"))
         };
-        let mut command = Command::new(PROGRAM);
+        let mut command = command(PROGRAM);
         command
             .args(arguments)
             .current_dir(directory)
@@ -120,7 +143,7 @@ impl Running {
         before: &str,
         arguments: impl IntoIterator<Item = &'a str>,
     ) -> Running {
-        let mut command = Command::new("sh");
+        let mut command = command("sh");
         command
             .args(["-c", &format!("{before}; exec \"$0\" \"$@\"")])
             .arg(PROGRAM)
@@ -216,8 +239,7 @@ impl Drop for Running {
 }
 
 fn spawn<'a>(directory: &Path, arguments: impl IntoIterator<Item = &'a str>) -> Child {
-    let mut command = Command::new(PROGRAM);
-    start(command.args(arguments).current_dir(directory))
+    start(command(PROGRAM).args(arguments).current_dir(directory))
 }
 
 fn start(command: &mut Command) -> Child {

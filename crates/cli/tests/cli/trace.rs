@@ -49,23 +49,22 @@ fn fields(summary: &Value) -> BTreeSet<String> {
 /// The names that `docs/trace.md` has for `--json`.
 fn documented() -> BTreeSet<String> {
     let page = include_str!("../../../../docs/trace.md");
-    let headings = [
-        "### What was read",
-        "### A connection, and each of its directions",
-    ];
-    let tables = headings.map(|heading| {
-        let (_, section) = page.split_once(heading).expect("a section");
-        section.split("\n#").next().unwrap_or_default()
-    });
-    let rows = tables
-        .iter()
-        .flat_map(|table| table.lines().filter(|line| line.starts_with("| `")));
-    let rows = rows.filter(|row| !row.starts_with("| `--json`"));
-    let cells = rows.map(|row| row.split('|').nth(1).expect("a cell"));
-    let names = cells.flat_map(|cell| cell.split(", "));
-    names
-        .map(|name| name.trim().trim_matches('`').to_owned())
-        .collect()
+    // The names in a column of the table whose header has this beginning.
+    let names = |header: &str, column: usize| -> BTreeSet<String> {
+        let (_, table) = page.split_once(header).expect("a table");
+        let rows = table
+            .lines()
+            .skip(2)
+            .take_while(|line| line.starts_with('|'));
+        let cells = rows.map(|row| row.split('|').nth(column).expect("a cell"));
+        let names = cells.flat_map(|cell| cell.split(", "));
+        let names = names.filter_map(|name| name.trim().strip_prefix('`')?.strip_suffix('`'));
+        names.map(str::to_owned).collect()
+    };
+    let other = "| `--json` | `connections.parquet` |";
+    let columns = names("<!-- columns: connections -->\n|", 1);
+    let equal = &columns - &names(other, 2);
+    &(&names("| `--json` | content |", 1) | &names(other, 1)) | &equal
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use congestion::{Duration, Ratio, Time};
 
-use crate::bbr1;
+use super::bbr1;
 use crate::support::{Flow, MSS, at_ms, mbit, path};
 
 const RTPROP: Duration = Duration::from_millis(40);

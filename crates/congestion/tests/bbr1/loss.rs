@@ -4,7 +4,7 @@ use congestion::bbr1::{Bbr1, Config, RecoveryEnd};
 use congestion::{Bytes, Cause, Controller, Duration, Ratio, Recovery};
 use path::Path;
 
-use crate::bulk;
+use super::bulk;
 use crate::support::{Flow, MSS, at_ms, connection, mbit, path};
 
 const RTPROP: Duration = Duration::from_millis(100);

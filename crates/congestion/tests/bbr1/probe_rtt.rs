@@ -2,8 +2,8 @@
 
 use congestion::{Bytes, Duration, Ratio, Time};
 
+use super::{bbr1, bulk};
 use crate::support::{Flow, MSS, Point, at_ms, mbit, path};
-use crate::{bbr1, bulk};
 
 const RTPROP: Duration = Duration::from_millis(40);
 

@@ -2,7 +2,7 @@
 
 use congestion::{Bytes, Duration, Rate, Ratio};
 
-use crate::bulk;
+use super::bulk;
 use crate::support::{MSS, at_ms, mbit, path};
 
 const RTPROP: Duration = Duration::from_millis(40);

@@ -4,7 +4,7 @@ use congestion::bbr1::{Bbr1, Config};
 use congestion::{Bytes, Duration, Rate, Ratio};
 use path::{Aggregation, Change};
 
-use crate::bulk;
+use super::bulk;
 use crate::support::{Flow, at_ms, connection, mbit, path};
 
 const RTPROP: Duration = Duration::from_millis(40);

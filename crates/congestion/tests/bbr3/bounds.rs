@@ -2,12 +2,12 @@
 
 use congestion::{Bytes, Ratio};
 
-use crate::losses::lossy;
-use crate::support::{MSS, Mishap, Point};
-use crate::{
+use super::losses::lossy;
+use super::{
     CRUISE, DOWN, DRAIN, LATE, PROBE_RTT, REFILL, UP, after, at_secs, bbr3, bulk, clean, millis,
     paths_with_many_packets, state, stays,
 };
+use crate::support::{MSS, Mishap, Point};
 
 /// `StartProbeBW_REFILL`: "ResetShortTermModel".
 #[test]
@@ -38,7 +38,7 @@ fn refill_forgets_the_short_term_bounds() {
 #[test]
 fn the_bounds_cap_the_window() {
     for (rate, rtt) in paths_with_many_packets() {
-        let mut flow = bulk(crate::path(rate, rtt, Ratio::new(1, 10), Ratio::ZERO));
+        let mut flow = bulk(super::path(rate, rtt, Ratio::new(1, 10), Ratio::ZERO));
         flow.run_until(at_secs(15));
         let mut at_headroom = 0;
         for Point { snapshot, .. } in &flow.points {
@@ -66,7 +66,7 @@ fn the_bounds_cap_the_window() {
 #[test]
 fn the_bound_that_startup_leaves_holds_what_was_in_flight_and_drain_may_exceed_it() {
     for (rate, rtt) in paths_with_many_packets() {
-        let mut flow = bulk(crate::path(rate, rtt, Ratio::new(1, 2), Ratio::ZERO));
+        let mut flow = bulk(super::path(rate, rtt, Ratio::new(1, 2), Ratio::ZERO));
         let drain = flow.run_until_in(DRAIN, LATE);
         let bound = drain.long_term_inflight.expect("losses end Startup");
         let bdp = rate.bytes_in(rtt);

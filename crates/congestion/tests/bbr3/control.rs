@@ -2,10 +2,10 @@
 
 use congestion::{Bytes, Ratio};
 
-use crate::support::{MSS, Mishap};
-use crate::{
+use super::{
     LATE, REFILL, at_secs, bulk, cases_of_all_kinds, clean, millis, paths_with_many_packets,
 };
+use crate::support::{MSS, Mishap};
 
 /// "Send Quantum": whole packets, as many as a millisecond at the pacing rate has, but 64 kB at most, and two at least,
 /// as Linux's BBRv3 has it, too (`sysctl_tcp_min_tso_segs`).

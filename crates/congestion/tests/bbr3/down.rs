@@ -3,11 +3,11 @@
 use congestion::{Bytes, Duration, Rate, Ratio};
 use path::Aggregation;
 
-use crate::support::{Flow, MSS, Point, connection, mbit};
-use crate::{
+use super::{
     Bbr3, CRUISE, Case, Config, DOWN, LATE, PROBE_RTT, REFILL, UP, after, at_secs, bulk,
     cases_of_all_kinds, changing, clean, millis, rounds, state, stays,
 };
+use crate::support::{Flow, MSS, Point, connection, mbit};
 
 #[test]
 fn exiting_probe_down_on_inflight() {
@@ -42,7 +42,7 @@ fn exiting_probe_down_on_inflight_with_headroom() {
         (mbit(100), millis(40)),
         (mbit(200), millis(20)),
     ] {
-        let mut flow = bulk(crate::path(rate, rtt, Ratio::new(1, 10), Ratio::ZERO));
+        let mut flow = bulk(super::path(rate, rtt, Ratio::new(1, 10), Ratio::ZERO));
         flow.run_until(at_secs(10));
         let case = Case {
             rate,

@@ -2,7 +2,7 @@
 
 use congestion::{Bytes, Ratio};
 
-use crate::{
+use super::{
     LATE, STARTUP, UP, assert_within, at_secs, bulk, clean, millis, paths_with_many_packets,
 };
 

@@ -3,11 +3,11 @@
 
 use congestion::{Duration, Ratio, Time};
 
-use crate::support::{Flow, Mishap, mbit};
-use crate::{
+use super::{
     Bbr3, CRUISE, DRAIN, PROBE_RTT, STARTUP, after, assert_within, at_secs, bbr3, bulk, changing,
     clean, millis, state, stays,
 };
+use crate::support::{Flow, Mishap, mbit};
 
 /// 100 Mbit/s and 100 ms, on which each `every`th packet is lost.
 pub fn lossy(bbr3: Bbr3, every: u64) -> Flow<Bbr3> {

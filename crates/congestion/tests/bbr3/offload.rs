@@ -3,7 +3,7 @@
 
 use congestion::{Bytes, Ratio};
 
-use crate::{CRUISE, LATE, cases_of_offload, millis, state, stays};
+use super::{CRUISE, LATE, cases_of_offload, millis, state, stays};
 
 #[test]
 fn the_window_has_room_for_one_quantum_or_three() {

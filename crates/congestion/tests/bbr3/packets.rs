@@ -3,8 +3,8 @@
 use congestion::bbr3::EcnConfig;
 use congestion::{Bytes, Connection, Duration, Rate, Ratio, Time};
 
+use super::{Bbr3, Config, STARTUP, after, at_secs, clean, millis};
 use crate::support::{Flow, MSS, Point, mbit};
-use crate::{Bbr3, Config, STARTUP, after, at_secs, clean, millis};
 
 /// The minimal MTU of IPv4 is 68 bytes, of IPv6 1280; an interface of the host itself has 64 kB.
 #[test]
@@ -41,7 +41,7 @@ fn marked(rate: Rate, rtt: Duration, ecn: Option<EcnConfig>, is_marked: bool) ->
         ecn,
         ..Config::default()
     };
-    let mut flow = Flow::bulk(Bbr3::new(crate::connection(1), config), clean(rate, rtt, 8));
+    let mut flow = Flow::bulk(Bbr3::new(super::connection(1), config), clean(rate, rtt, 8));
     flow.is_marked = is_marked;
     flow.run_until(at_secs(5));
     flow

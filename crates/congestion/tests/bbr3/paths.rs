@@ -3,11 +3,11 @@
 use congestion::{Duration, Rate, Ratio};
 use path::Policer;
 
-use crate::support::{MSS, Point, kbit, mbit};
-use crate::{
+use super::{
     CRUISE, LATE, REFILL, UP, assert_within, at_secs, bulk, changing, clean, millis, rounds, state,
     stays,
 };
+use crate::support::{MSS, Point, kbit, mbit};
 
 #[test]
 fn correctly_managing_sub_packet_bdps() {
@@ -48,7 +48,7 @@ fn correctly_managing_sub_packet_bdps() {
 fn increasing_bandwidth_10x_and_ensuring_full_bandwidth_is_reached() {
     for (rate, rtt) in paths_that_change() {
         // 1, 2. Losses of Startup have set the bound.
-        let path = crate::path(rate, rtt, Ratio::new(1, 2), Ratio::ZERO);
+        let path = super::path(rate, rtt, Ratio::new(1, 2), Ratio::ZERO);
         let more = rate.scale(Ratio::new(10, 1));
         let mut before = bulk(path.clone());
         while before
@@ -146,7 +146,7 @@ fn decreasing_bandwidth_10x_and_ensuring_max_bandwidth_adapts_down() {
     for (less, rtt) in paths_that_change() {
         let rate = less.scale(Ratio::new(10, 1));
         // 1, 2.
-        let path = crate::path(rate, rtt, Ratio::new(1, 4), Ratio::ZERO);
+        let path = super::path(rate, rtt, Ratio::new(1, 4), Ratio::ZERO);
         let mut before = bulk(path.clone());
         before.run_until_in(CRUISE, LATE);
         let from = before.now();

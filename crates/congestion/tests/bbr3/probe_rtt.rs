@@ -2,11 +2,11 @@
 
 use congestion::{Bytes, Ratio};
 
-use crate::support::{Flow, Mishap, kbit, mbit};
-use crate::{
+use super::{
     CRUISE, Case, LATE, MSS, PROBE_RTT, after, at_secs, bulk, cases_of_all_kinds, clean, millis,
     paths_with_many_packets, state,
 };
+use crate::support::{Flow, Mishap, kbit, mbit};
 
 #[test]
 fn entering_and_exiting_probe_rtt() {

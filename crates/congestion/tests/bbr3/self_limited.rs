@@ -3,11 +3,11 @@
 
 use congestion::{Duration, Ratio};
 
-use crate::losses::lossy;
-use crate::support::{Flow, Point, connection, mbit};
-use crate::{
+use super::losses::lossy;
+use super::{
     Bbr3, CRUISE, Config, DOWN, PROBE_RTT, UP, after, at_secs, bbr3, changing, clean, millis, state,
 };
+use crate::support::{Flow, Point, connection, mbit};
 
 fn ignoring() -> Bbr3 {
     let config = Config {

@@ -3,12 +3,12 @@
 use congestion::{Bytes, Duration, Rate, Ratio, Time};
 use path::Aggregation;
 
-use crate::support::{Flow, MSS, Mishap, Point, at_ms, kbit, mbit};
-use crate::{
+use super::{
     Bbr3, CRUISE, Case, DOWN, DRAIN, LATE, PROBE_RTT, STARTUP, after, assert_within, at_secs, bbr3,
     bulk, cases_of_all_kinds, changing, clean, limited, millis, paths_with_many_packets,
     rates_of_rounds, rounds, state, stays, trickle, until_plateau,
 };
+use crate::support::{Flow, MSS, Mishap, Point, at_ms, kbit, mbit};
 
 #[test]
 fn exiting_startup_on_bandwidth_plateau() {

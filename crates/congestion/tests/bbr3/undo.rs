@@ -3,11 +3,11 @@
 use congestion::{Bytes, Controller, Ratio, Recovery};
 use path::Aggregation;
 
+use super::{CRUISE, DOWN, DRAIN, LATE, REFILL, STARTUP, UP, bulk, clean};
 use crate::support::Mishap;
-use crate::{CRUISE, DOWN, DRAIN, LATE, REFILL, STARTUP, UP, bulk, clean};
 
 /// 1. Every tenth packet of half a round trip is late by two.
-fn late(flow: &crate::Flow<crate::Bbr3>, rtt: congestion::Duration) -> Vec<Mishap> {
+fn late(flow: &super::Flow<super::Bbr3>, rtt: congestion::Duration) -> Vec<Mishap> {
     vec![Mishap {
         from: flow.now(),
         to: flow.now() + rtt / 2,
@@ -18,7 +18,7 @@ fn late(flow: &crate::Flow<crate::Bbr3>, rtt: congestion::Duration) -> Vec<Misha
 
 #[test]
 fn handling_spurious_fast_recovery() {
-    for (rate, rtt) in crate::paths_with_many_packets() {
+    for (rate, rtt) in super::paths_with_many_packets() {
         let mut flow = bulk(clean(rate, rtt, 8));
         flow.suspects = Some(Default::default());
         let before = flow.run_until_in(UP, LATE);
@@ -49,7 +49,7 @@ fn handling_spurious_fast_recovery() {
 /// `BBR.is_loss_in_round`).
 #[test]
 fn handling_spurious_fast_recovery_within_its_round() {
-    for (rate, rtt) in crate::paths_with_many_packets() {
+    for (rate, rtt) in super::paths_with_many_packets() {
         let mut flow = bulk(clean(rate, rtt, 8));
         flow.suspects = Some(Default::default());
         flow.run_until_in(CRUISE, LATE);
@@ -68,8 +68,8 @@ fn handling_spurious_fast_recovery_within_its_round() {
 /// 2, 3, where there is something to restore: bounds that losses have set before.
 #[test]
 fn handling_spurious_fast_recovery_in_cruise() {
-    for (rate, rtt) in crate::paths_with_many_packets() {
-        let mut flow = bulk(crate::path(rate, rtt, Ratio::new(1, 2), Ratio::ZERO));
+    for (rate, rtt) in super::paths_with_many_packets() {
+        let mut flow = bulk(super::path(rate, rtt, Ratio::new(1, 2), Ratio::ZERO));
         flow.suspects = Some(Default::default());
         flow.run_until_in(CRUISE, LATE);
         flow.mishaps = late(&flow, rtt);
@@ -99,7 +99,7 @@ fn handling_spurious_fast_recovery_in_cruise() {
 /// With ACKs that come together, the losses that begin a recovery are found by the ACK that ends the one before.
 #[test]
 fn handling_a_spurious_fast_recovery_right_after_another() {
-    for (rate, rtt) in crate::paths_with_many_packets() {
+    for (rate, rtt) in super::paths_with_many_packets() {
         let mut path = clean(rate, rtt, 8);
         path.reverse.effects.aggregation = Some(Aggregation { interval: rtt / 4 });
         let mut flow = bulk(path);
@@ -128,10 +128,10 @@ fn handling_a_spurious_fast_recovery_right_after_another() {
 
 #[test]
 fn handling_spurious_fast_recovery_in_startup() {
-    for (rate, rtt) in crate::paths_with_many_packets() {
+    for (rate, rtt) in super::paths_with_many_packets() {
         let mut flow = bulk(clean(rate, rtt, 8));
         flow.suspects = Some(Default::default());
-        flow.run_until(crate::at_secs(0) + rtt * 4);
+        flow.run_until(super::at_secs(0) + rtt * 4);
         assert_eq!(flow.controller_state(), STARTUP);
         flow.mishaps = late(&flow, rtt);
         flow.mishaps[0].to = flow.now() + rtt;
@@ -141,13 +141,13 @@ fn handling_spurious_fast_recovery_in_startup() {
         let undone = flow.run_until_in(STARTUP, flow.now() + rtt * 5);
         assert_eq!(undone.long_term_inflight, None);
         let drain = flow.run_until_in(DRAIN, LATE);
-        crate::assert_within(drain.btl_bw.expect("known"), rate, 2);
+        super::assert_within(drain.btl_bw.expect("known"), rate, 2);
     }
 }
 
 #[test]
 fn handling_spurious_rto_recovery() {
-    for (rate, rtt) in crate::paths_with_many_packets() {
+    for (rate, rtt) in super::paths_with_many_packets() {
         let mut flow = bulk(clean(rate, rtt, 8));
         flow.suspects = Some(Default::default());
         let before = flow.run_until_in(UP, LATE);
@@ -156,7 +156,7 @@ fn handling_spurious_rto_recovery() {
         flow.time_out();
         assert_eq!(flow.controller_state(), DOWN);
         let cut = flow.snapshot();
-        assert_eq!(cut.cwnd, crate::MSS);
+        assert_eq!(cut.cwnd, super::MSS);
         assert!(cut.long_term_inflight.is_some());
         // 3, 4. The packet that left after the timeout begins a round at once: REFILL is over with its ACK.
         let undone = flow.run_until_in(UP, flow.now() + rtt * 4);
@@ -175,7 +175,7 @@ fn handling_spurious_rto_recovery() {
 /// 2 to 4, where there is something to restore: bounds that losses have set before.
 #[test]
 fn handling_spurious_rto_recovery_in_cruise() {
-    for (rate, rtt) in crate::paths_with_many_packets() {
+    for (rate, rtt) in super::paths_with_many_packets() {
         let mut flow = bulk(clean(rate, rtt, 8));
         flow.suspects = Some(Default::default());
         flow.run_until_in(CRUISE, LATE);

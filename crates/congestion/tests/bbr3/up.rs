@@ -3,12 +3,12 @@
 use congestion::sampling::{Outstanding, Sampler};
 use congestion::{Bytes, Controller, Duration, Lost, Rate, Ratio};
 
-use crate::support::{MSS, Mishap, mbit};
-use crate::{
+use super::{
     CRUISE, DOWN, LATE, PROBE_RTT, REFILL, UP, after, assert_within, at_secs, bulk,
     cases_of_all_kinds, clean, limited, millis, paths_with_many_packets, rates_of_rounds, state,
     stays, trickle, until_plateau,
 };
+use crate::support::{MSS, Mishap, mbit};
 
 #[test]
 fn exiting_probe_up_on_bandwidth_plateau() {
@@ -43,7 +43,7 @@ fn exiting_probe_up_on_loss_when_application_limited() {
         flow.run_until_in(UP, LATE);
         // 2.
         let from = flow.now();
-        flow.set_writes(crate::limited((rate, rtt), from, rtt * 40));
+        flow.set_writes(super::limited((rate, rtt), from, rtt * 40));
         // 3.
         let lossy = from + rtt * 6;
         flow.mishaps = vec![Mishap {
@@ -103,7 +103,7 @@ fn never_exiting_probe_up_when_application_limited_with_no_loss() {
 fn handling_loss_during_probe_up_after_inflight_longterm_is_set() {
     for (rate, rtt) in paths_with_many_packets() {
         // 1. A shallow buffer sets it in Startup.
-        let mut flow = bulk(crate::path(rate, rtt, Ratio::new(1, 2), Ratio::ZERO));
+        let mut flow = bulk(super::path(rate, rtt, Ratio::new(1, 2), Ratio::ZERO));
         // 2.
         let up = flow.run_until_in(UP, LATE);
         let bound = up.long_term_inflight.expect("set");
@@ -176,7 +176,7 @@ fn a_probe_after_one_with_losses_is_precautionary() {
 #[test]
 fn a_probe_lowers_inflight_longterm_by_beta_at_most() {
     for (rate, rtt) in paths_with_many_packets() {
-        let mut flow = bulk(crate::path(rate, rtt, Ratio::new(1, 2), Ratio::ZERO));
+        let mut flow = bulk(super::path(rate, rtt, Ratio::new(1, 2), Ratio::ZERO));
         let up = flow.run_until_in(UP, LATE);
         let mut sampler = Sampler::new(flow.now());
         let alone = Outstanding::without_lost(Bytes::ZERO);
@@ -224,7 +224,7 @@ fn an_application_that_sends_less_for_long_keeps_the_bandwidth() {
         let mut flow = bulk(clean(rate, rtt, 8));
         let before = flow.run_until_in(CRUISE, LATE);
         let from = flow.now();
-        flow.set_writes(crate::limited((rate, rtt), from, millis(20_000)));
+        flow.set_writes(super::limited((rate, rtt), from, millis(20_000)));
         flow.run_until(from + millis(20_000));
         let late = flow.between(from + millis(5_000), from + millis(20_000));
         assert!(

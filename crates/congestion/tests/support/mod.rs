@@ -4,9 +4,6 @@
 //! time threshold, probe timeout, recovery of one round trip). The receiver acknowledges every packet at once; ACKs that
 //! arrive together are processed as one.
 
-// Each program of tests uses a part of it.
-#![allow(dead_code)]
-
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use congestion::sampling::{Outstanding, Sampler};

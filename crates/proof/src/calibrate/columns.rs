@@ -1,6 +1,5 @@
 //! The runs as rows of a table.
 
-use std::borrow::Cow;
 use std::io::Write;
 
 use serde_json::Value;
@@ -58,37 +57,36 @@ pub fn write_parquet<W: Write + Send>(
             })
         })
     });
-    let mut columns: Vec<Column<'_, Row<'_>>> = vec![
-        Column::text("case", |row: &Row<'_>| Some(owned(&row.case.name))),
-        Column::text("set", |row: &Row<'_>| Some(owned(&row.case.set))),
-        Column::text("engine", |row: &Row<'_>| {
-            Some(owned(&row.side.contender.name))
-        }),
-        Column::text("version", |row: &Row<'_>| {
-            Some(owned(&row.kept.made.version))
-        }),
-        Column::text("build", |row: &Row<'_>| Some(owned(&row.kept.made.build))),
-        Column::text("at", |row: &Row<'_>| {
-            row.real_time(owned(&row.kept.made.at))
-        }),
-        Column::real("load", |row: &Row<'_>| {
-            row.real_time(row.kept.made.load).flatten()
-        }),
-        Column::whole("repeat", |row: &Row<'_>| Some(row.run.repeat)),
-        Column::whole("seed", |row: &Row<'_>| Some(row.run.scenario.seed)),
-    ];
+    let mut columns = tables::columns!(Row<'_> {
+        /// the case
+        "case": |row| &*row.case.name,
+        /// its set
+        "set": |row| &*row.case.set,
+        /// the engine
+        "engine": |row| &*row.side.contender.name,
+        /// the version of Fullpipe that ran it
+        "version": |row| &*row.kept.made.version,
+        /// its build
+        "build": |row| &*row.kept.made.build,
+        /// the time of day, of runs in real time
+        "at": |row| row.real_time(&*row.kept.made.at),
+        /// the machine's load, of runs in real time
+        "load": |row| row.real_time(row.kept.made.load).flatten(),
+        /// the number of the repeat
+        "repeat": |row| row.run.repeat,
+        /// the seed
+        "seed": |row| row.run.scenario.seed,
+    });
     columns.extend(Quantity::ALL.map(|quantity| {
-        Column::real(quantity.name, move |row: &Row<'_>| {
+        Column::new(quantity.name, "", move |row: &Row<'_>| {
             quantity.of(&row.kept.observation)
         })
     }));
-    columns.push(Column::text("summary", |row: &Row<'_>| {
-        Some(Cow::Owned(row.summary()))
-    }));
+    columns.push(Column::new(
+        "summary",
+        "the summary as JSON",
+        |row: &Row<'_>| row.summary(),
+    ));
     let about = [("fullpipe.version", env!("CARGO_PKG_VERSION").to_string())];
     parquet::write(to, &columns, rows, &about)
-}
-
-fn owned(text: &str) -> Cow<'static, str> {
-    Cow::Owned(text.to_string())
 }

@@ -1,7 +1,6 @@
 //! The records of many runs, each in its own directory.
 
 use std::collections::HashMap;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -47,7 +46,7 @@ impl Records {
         }
         drop(names);
         let (place, origin) = (self.directory.join(&name), command_line::origin());
-        let written = fs::create_dir_all(&self.directory)
+        let written = files::make_directory(&self.directory, 0o777)
             .map_err(|error| error.to_string())
             .and_then(|()| {
                 report::write_dir(&place, record, &Also::default(), &origin)

@@ -189,7 +189,7 @@ impl Grid {
             }
             let flows = Flows::new(&self.plan, &self.store);
             let mut columns = flows.columns();
-            columns.retain(|column| !column.is_list());
+            columns.retain(|column| column.kind() != tables::Kind::List);
             let flows = batch((columns, 0..flows.count()));
             let flows = flows.map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
             self.failed.sort();

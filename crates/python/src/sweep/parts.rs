@@ -1,14 +1,12 @@
 //! The results of some runs, as a Parquet file from the worker that ran them.
 
-use std::borrow::Cow;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
 use files::{NewFile, Readers, regular};
 use record::Summary;
-use tables::Column;
-use tables::parquet;
+use tables::stored::{self, Stored, StoredColumn};
 
 /// The directory of the files, among a sweep's results.
 pub const DIRECTORY: &str = "parts";
@@ -18,18 +16,44 @@ const EXTENSION: &str = "parquet";
 const DAMAGED_EXTENSION: &str = "parquet.damaged";
 
 /// The result of a run.
+#[derive(Default)]
 pub struct Row {
-    /// The key.
-    pub key: String,
-    /// The displayed name.
-    pub run: String,
-    /// The record's summary as JSON.
-    pub summary: String,
+    key: String,
+    run: String,
+    summary: String,
+    check: String,
+}
+
+impl Stored for Row {
+    const MAX_TEXT_BYTES: usize = usize::MAX;
+
+    const COLUMNS: &'static [StoredColumn<Row>] = tables::stored!(Row {
+        /// the key of the run
+        "key": key needed,
+        /// its displayed name
+        "run": run needed,
+        /// its record's summary as JSON
+        "summary": summary needed,
+        /// the checksum of the row
+        "check": check needed,
+    });
 }
 
 impl Row {
+    /// The result of the run with this key and displayed name: the record's summary as JSON.
+    pub fn new(key: String, run: String, summary: String) -> Row {
+        let mut row = Row {
+            key,
+            run,
+            summary,
+            check: String::new(),
+        };
+        row.check = row.checksum();
+        row
+    }
+
     /// A checksum of the row, which a changed file does not match.
-    fn check(&self) -> String {
+    fn checksum(&self) -> String {
         let mut hasher = blake3::Hasher::new();
         hasher.update(self.key.as_bytes());
         hasher.update(self.summary.as_bytes());
@@ -45,18 +69,9 @@ impl Row {
 pub fn write_part(directory: &Path, rows: &[Row]) -> io::Result<PathBuf> {
     let first = rows.first().ok_or(io::ErrorKind::InvalidInput)?;
     let path = directory.join(format!("{}.{EXTENSION}", first.key));
-    let text = |name, of: fn(&Row) -> Cow<'_, str>| {
-        Column::text(name, move |place: &usize| Some(of(&rows[*place])))
-    };
-    let columns = [
-        text("key", |row| Cow::Borrowed(&row.key)),
-        text("run", |row| Cow::Borrowed(&row.run)),
-        text("summary", |row| Cow::Borrowed(&row.summary)),
-        text("check", |row| Cow::Owned(row.check())),
-    ];
     let about = [("fullpipe.version", env!("CARGO_PKG_VERSION").to_string())];
     let mut file = Vec::new();
-    parquet::write(&mut file, &columns, 0..rows.len(), &about).map_err(io::Error::other)?;
+    stored::write(&mut file, rows, &about).map_err(io::Error::other)?;
     // There may be many files, and `read_all` sweeps.
     let written = NewFile::create_unswept(&path, Readers::Everybody).and_then(|new| {
         new.write_all(&file)?;
@@ -115,16 +130,12 @@ fn is_ours(path: &Path) -> bool {
 
 /// The rows of a file. Nothing if [`write_part`] did not write it.
 fn read(file: File) -> Option<Vec<(String, Summary)>> {
-    let read = parquet::rows(file, |cells| {
-        let text = |name| cells.text(name).map(str::to_owned);
-        let row = Row {
-            key: text("key")?,
-            run: text("run")?,
-            summary: text("summary")?,
-        };
-        let is_whole = cells.text("check")? == row.check();
+    let mut rows: Vec<Row> = Vec::new();
+    stored::each_row(file, |row| rows.push(row)).ok()?;
+    let result = |row: Row| {
+        let is_whole = row.check == row.checksum();
         let summary = serde_json::from_str(&row.summary).ok();
         Some((row.key, summary.filter(|_| is_whole)?))
-    });
-    read.ok()
+    };
+    rows.into_iter().map(result).collect()
 }

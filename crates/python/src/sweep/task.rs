@@ -140,11 +140,10 @@ pub fn work(py: Python<'_>, task: &str) -> PyResult<String> {
             let order = &task.runs[at];
             match outcome {
                 Err(reason) => failed.push((order.place, reason.to_string())),
-                Ok(record) if task.directory.is_some() => rows.push(Row {
-                    key: order.key.clone(),
-                    run: order.name.clone(),
-                    summary: serde_json::to_string(&record.summary)?,
-                }),
+                Ok(record) if task.directory.is_some() => {
+                    let summary = serde_json::to_string(&record.summary)?;
+                    rows.push(Row::new(order.key.clone(), order.name.clone(), summary));
+                }
                 Ok(record) => done.push((order.place, record.summary)),
             }
             Ok::<_, serde_json::Error>(())

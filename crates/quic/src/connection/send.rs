@@ -137,19 +137,7 @@ impl SendStream {
     /// # Errors
     /// The stream takes no more.
     pub async fn write_chunk(&mut self, chunk: Bytes) -> Result<(), WriteError> {
-        self.write_chunks(vec![chunk], false).await
-    }
-
-    /// Writes all chunks without a copy, and ends the stream. The task is not woken before they are written.
-    ///
-    /// # Errors
-    /// The stream takes no more.
-    pub async fn write_to_end(&mut self, chunks: Vec<Bytes>) -> Result<(), WriteError> {
-        self.write_chunks(chunks, true).await
-    }
-
-    async fn write_chunks(&mut self, chunks: Vec<Bytes>, is_last: bool) -> Result<(), WriteError> {
-        self.go_on(Writing::new(chunks, is_last)).await
+        self.go_on(Writing::new(vec![chunk], false)).await
     }
 
     async fn go_on(&mut self, writing: Writing) -> Result<(), WriteError> {

@@ -1,10 +1,8 @@
 //! The tables of a record: their rows and columns.
 
-use std::borrow::Cow;
-
-use record::{FlowRecord, FlowSample, Limits, PathSample, Record, Transfer};
+use record::{FlowRecord, FlowSample, PathSample, Record, Transfer};
 use tables::Column;
-use units::{Bytes, Duration, Rate};
+use units::Duration;
 
 /// A flow at a given time.
 pub struct SampleRow<'r> {
@@ -34,50 +32,62 @@ pub fn samples(
 
 /// The columns of a table of [`SampleRow`]s.
 pub(super) fn sample_columns<'r>() -> Vec<Column<'r, SampleRow<'r>>> {
-    type Table<'r> = Column<'r, SampleRow<'r>>;
-    vec![
-        Table::whole("flow", |row| Some(row.flow.id as u64)),
-        Table::text("controller", |row| Some(row.flow.controller.name().into())),
-        Table::real("at_s", |row| Some(row.at.as_secs_f64())),
-        Table::real("rtt_ms", |row| millis(row.sample?.rtt)),
-        Table::real("srtt_ms", |row| millis(row.sample?.srtt)),
-        Table::whole("delivery_rate_bps", |row| bps(row.sample?.delivery_rate)),
-        Table::whole("inflight_bytes", |row| bytes(row.sample?.inflight)),
-        Table::whole("below_tcp_bytes", |row| {
-            row.sample?.below_tcp.and_then(bytes)
-        }),
-        Table::whole("cwnd_bytes", |row| bytes(row.sample?.cwnd)),
-        Table::whole("ssthresh_bytes", |row| row.sample?.ssthresh.and_then(bytes)),
-        Table::whole("pacing_rate_bps", |row| bps(Some(row.sample?.pacing_rate))),
-        Table::whole("btl_bw_bps", |row| bps(row.sample?.btl_bw)),
-        Table::real("rtprop_ms", |row| millis(row.sample?.rt_prop)),
-        Table::whole("short_term_bw_bps", |row| bps(row.sample?.short_term_bw)),
-        Table::whole("short_term_inflight_bytes", |row| {
-            row.sample?.short_term_inflight.and_then(bytes)
-        }),
-        Table::whole("long_term_inflight_bytes", |row| {
-            row.sample?.long_term_inflight.and_then(bytes)
-        }),
-        Table::text("state", |row| Some(Cow::Borrowed(row.sample?.state?.name))),
-        Table::whole("delivered_bytes", |row| bytes(row.sample?.delivered)),
-        Table::whole("lost_bytes", |row| bytes(row.sample?.lost)),
-        Table::whole("app_limited", |row| {
-            row.sample?.is_app_limited.map(u64::from)
-        }),
-        Table::real("busy_s", |row| limits(row, |limits| limits.busy)),
-        Table::real("app_limited_s", |row| {
-            limits(row, |limits| limits.application)
-        }),
-        Table::real("rwnd_limited_s", |row| {
-            limits(row, |limits| limits.receiver)
-        }),
-        Table::real("sndbuf_limited_s", |row| {
-            limits(row, |limits| limits.send_buffer)
-        }),
-        Table::real("cwnd_limited_s", |row| {
-            limits(row, |limits| limits.congestion)
-        }),
-    ]
+    tables::columns!(SampleRow<'r> {
+        /// the flow's `id`
+        "flow": |row| row.flow.id,
+        /// its congestion control
+        "controller": |row| row.flow.controller.name(),
+        /// the time
+        "at_s": |row| row.at,
+        /// the round-trip time that this ACK measured, if any
+        "rtt_ms": |row| row.sample?.rtt,
+        /// the smoothed round-trip time, if the engine sees it
+        "srtt_ms": |row| row.sample?.srtt,
+        /// the delivery-rate sample, if it is valid
+        "delivery_rate_bps": |row| row.sample?.delivery_rate,
+        /// bytes in flight
+        "inflight_bytes": |row| Some(row.sample?.inflight),
+        /// the part of `inflight_bytes` that waits below TCP in the sender's own host, in its packet scheduler and
+        /// network card; null with `quic`
+        "below_tcp_bytes": |row| row.sample?.below_tcp,
+        /// the congestion window
+        "cwnd_bytes": |row| Some(row.sample?.cwnd),
+        /// the slow-start threshold, if the controller has one and has set it
+        "ssthresh_bytes": |row| row.sample?.ssthresh,
+        /// the pacing rate
+        "pacing_rate_bps": |row| Some(row.sample?.pacing_rate),
+        /// BBR's estimate of the bottleneck bandwidth
+        "btl_bw_bps": |row| row.sample?.btl_bw,
+        /// BBR's estimate of the propagation delay
+        "rtprop_ms": |row| row.sample?.rt_prop,
+        /// BBRv3's bound on the bandwidth, from the losses since it last probed; null while there is none, and with
+        /// engine `linux`
+        "short_term_bw_bps": |row| row.sample?.short_term_bw,
+        /// BBRv3's bound on the data in flight, from the same losses
+        "short_term_inflight_bytes": |row| row.sample?.short_term_inflight,
+        /// BBRv3's bound on the data in flight, from the losses of its probes
+        "long_term_inflight_bytes": |row| row.sample?.long_term_inflight,
+        /// the controller's state: `Startup`, `Drain`, `ProbeBW`, `ProbeRTT`; `SlowStart`, `ConservativeSlowStart`,
+        /// `CongestionAvoidance`, `Recovery`; null for flows that open a connection for each object
+        "state": |row| Some(row.sample?.state?.name),
+        /// bytes delivered so far, as congestion control counts them
+        "delivered_bytes": |row| Some(row.sample?.delivered),
+        /// bytes declared lost so far
+        "lost_bytes": |row| Some(row.sample?.lost),
+        /// 1 if the application had too little to send when the last acknowledged packet left, so that the path may be
+        /// faster than the delivery rate; else 0
+        "app_limited": |row| row.sample?.is_app_limited,
+        /// how long the flow has been busy so far
+        "busy_s": |row| Some(row.sample?.limits?.busy),
+        /// how long the application has limited it so far, as in `limited_by`
+        "app_limited_s": |row| Some(row.sample?.limits?.application),
+        /// how long the receive window has limited it
+        "rwnd_limited_s": |row| Some(row.sample?.limits?.receiver),
+        /// how long the send buffer has limited it
+        "sndbuf_limited_s": |row| Some(row.sample?.limits?.send_buffer),
+        /// how long congestion control has limited it
+        "cwnd_limited_s": |row| Some(row.sample?.limits?.congestion),
+    })
 }
 
 /// The bytes that a flow delivered in an interval.
@@ -94,19 +104,18 @@ pub fn throughput(
     Vec<Column<'_, ThroughputRow<'_>>>,
     impl Iterator<Item = ThroughputRow<'_>>,
 ) {
-    type Table<'r> = Column<'r, ThroughputRow<'r>>;
-    let columns = vec![
-        Table::whole("flow", |row| Some(row.flow.id as u64)),
-        Table::text("controller", |row| Some(row.flow.controller.name().into())),
-        Table::real("from_s", |row| {
-            let from = row.flow.throughput.interval() * row.interval;
-            Some(from.as_secs_f64())
-        }),
-        Table::real("interval_s", |row| {
-            Some(row.flow.throughput.interval().as_secs_f64())
-        }),
-        Table::whole("delivered_bytes", |row| Some(row.delivered)),
-    ];
+    let columns = tables::columns!(ThroughputRow<'_> {
+        /// the flow's `id`
+        "flow": |row| row.flow.id,
+        /// its congestion control
+        "controller": |row| row.flow.controller.name(),
+        /// the start of the interval
+        "from_s": |row| row.flow.throughput.interval() * row.interval,
+        /// its length: 1 s, or 2, 4, 8 … s in runs of more than 4096 s
+        "interval_s": |row| row.flow.throughput.interval(),
+        /// payload bytes that arrived in it, each counted once
+        "delivered_bytes": |row| row.delivered,
+    });
     let rows = record.flows.iter().flat_map(|flow| {
         let intervals = (0..).zip(flow.throughput.bytes());
         intervals.map(move |(interval, delivered)| ThroughputRow {
@@ -131,13 +140,16 @@ pub fn queue(
     Vec<Column<'_, QueueRow<'_>>>,
     impl Iterator<Item = QueueRow<'_>>,
 ) {
-    type Table<'r> = Column<'r, QueueRow<'r>>;
-    let columns = vec![
-        Table::whole("hop", |row| Some(row.hop)),
-        Table::real("at_s", |row| Some(row.sample.at.as_secs_f64())),
-        Table::whole("queue_bytes", |row| bytes(row.sample.queue)),
-        Table::real("delay_ms", |row| millis(Some(row.sample.delay))),
-    ];
+    let columns = tables::columns!(QueueRow<'_> {
+        /// the bottleneck: 0 is `path`, 1 the first of `next`
+        "hop": |row| row.hop,
+        /// the time
+        "at_s": |row| row.sample.at,
+        /// the bytes that wait in its buffer
+        "queue_bytes": |row| row.sample.queue,
+        /// how long a packet that arrived now would wait
+        "delay_ms": |row| row.sample.delay,
+    });
     let rows = (0..).zip(&record.paths).flat_map(|(hop, path)| {
         let samples = path.samples.iter();
         samples.map(move |sample| QueueRow { hop, sample })
@@ -147,34 +159,19 @@ pub fn queue(
 
 /// `transfers.parquet`: one row for each transfer, in the order of [`Transfers`](record::Transfers).
 pub fn transfers(record: &Record) -> (Vec<Column<'_, &Transfer>>, impl Iterator<Item = &Transfer>) {
-    type Table<'r> = Column<'r, &'r Transfer>;
-    let took = |row: &&Transfer| Some(row.completed?.saturating_sub(row.start));
-    let columns = vec![
-        Table::whole("flow", |row| Some(row.flow as u64)),
-        Table::text("controller", |row| Some(row.controller.name().into())),
-        Table::real("start_s", |row| Some(row.start.as_secs_f64())),
-        Table::whole("size_bytes", |row| bytes(row.bytes)),
-        Table::real("completed_s", |row| {
-            row.completed.map(Duration::as_secs_f64)
-        }),
-        Table::real("took_ms", move |row| millis(took(row))),
-    ];
+    let columns = tables::columns!(&Transfer {
+        /// the `id` of the flow that carried it
+        "flow": |row| row.flow,
+        /// the flow's congestion control
+        "controller": |row| row.controller.name(),
+        /// when it was requested, or its connection opened
+        "start_s": |row| row.start,
+        /// its size
+        "size_bytes": |row| row.bytes,
+        /// when its last byte had arrived; null if the run ended before that
+        "completed_s": |row| row.completed,
+        /// the time from `start_s` to `completed_s`
+        "took_ms": |row| Some(row.completed?.saturating_sub(row.start)),
+    });
     (columns, record.transfers.rows.iter())
-}
-
-fn limits(row: &SampleRow<'_>, part: fn(&Limits) -> Duration) -> Option<f64> {
-    let limits = row.sample?.limits.as_ref().map(part);
-    limits.map(Duration::as_secs_f64)
-}
-
-fn millis(span: Option<Duration>) -> Option<f64> {
-    span.map(Duration::as_millis_f64)
-}
-
-fn bps(rate: Option<Rate>) -> Option<u64> {
-    rate.map(Rate::bits_per_sec)
-}
-
-fn bytes(bytes: Bytes) -> Option<u64> {
-    Some(bytes.get())
 }

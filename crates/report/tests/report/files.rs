@@ -10,6 +10,7 @@ use parquet::record::{Field, Row};
 use report::{Also, FILES, Origin, check_dir, columns, tidy, write_dir};
 use serde_json::Value;
 use tables::Column;
+use tables::page::{assert_has, table};
 
 use crate::records::{crowd, record};
 
@@ -265,14 +266,12 @@ fn the_documentation_names_every_file_column_and_field() {
     let record = crowd(1);
     let mut wanted: BTreeSet<String> = FILES.map(String::from).into();
     fields(&serde_json::to_value(&record.summary).unwrap(), &mut wanted);
-    let (columns, _) = columns::samples(&record);
-    wanted.extend(columns.into_iter().map(|column| column.name.into_owned()));
-    let (columns, _) = columns::throughput(&record);
-    wanted.extend(columns.into_iter().map(|column| column.name.into_owned()));
-    let (columns, _) = columns::queue(&record);
-    wanted.extend(columns.into_iter().map(|column| column.name.into_owned()));
-    let (columns, _) = columns::transfers(&record);
-    wanted.extend(columns.into_iter().map(|column| column.name.into_owned()));
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/records.md");
+    let has = |name, table: String| assert_has(&page, name, &table);
+    has("samples", table(&columns::samples(&record).0));
+    has("throughput", table(&columns::throughput(&record).0));
+    has("queue", table(&columns::queue(&record).0));
+    has("transfers", table(&columns::transfers(&record).0));
     let missing: Vec<&String> = wanted
         .iter()
         .filter(|name| !docs.contains(&format!("`{name}`")))
@@ -376,11 +375,11 @@ fn lists_of_structs_are_read_back() {
         Some(&[(9, Some("b"))]),
     ];
     let fields = vec![
-        Column::whole("number", |item: &Item| Some(item.0)),
-        Column::text("name", |item: &Item| item.1.map(Into::into)),
+        Column::new("number", "", |item: &Item| item.0),
+        Column::new("name", "", |item: &Item| item.1),
     ];
     let columns = [
-        Column::whole("row", |row: &usize| Some(*row as u64)),
+        Column::new("row", "", |row: &usize| *row),
         Column::list("items", |row: &usize| Some(items[*row]?.to_vec()), fields),
     ];
     let home = tempfile::tempdir().unwrap();

@@ -5,7 +5,6 @@ use std::time::SystemTime;
 use record::Record;
 use report::{Origin, columns, html, qlog};
 use serde_json::Value;
-use tables::Cells;
 
 use crate::records::{crowd, record};
 
@@ -120,10 +119,7 @@ fn many_connections_have_no_state_in_common() {
         .iter()
         .find(|column| column.name == "state")
         .unwrap();
-    let Cells::Text(cell) = &state.cells else {
-        panic!("a column of texts")
-    };
-    assert_eq!(cell(&rows.next().unwrap()), None);
+    assert_eq!(state.value(&rows.next().unwrap()), None);
     let origin = Origin {
         command: String::new(),
         generated: SystemTime::UNIX_EPOCH,

@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use experiment::{Observation, Scope};
 use kernel::ReportedObject;
+use tables::stored::{Stored, StoredColumn};
 use units::Duration;
 
-use super::columns::{Column, Recorded, columns};
+use super::columns::{MAX_TEXT_BYTES, Recorded};
 use super::directory::OBJECTS;
 use super::row::{Maker, Now};
 
@@ -76,24 +77,46 @@ impl Maker {
 
 impl Recorded for ObjectRow {
     const START: &'static str = OBJECTS;
-    const COLUMNS: &'static [Column<ObjectRow>] = columns!(ObjectRow {
-        "sitting": Whole sitting needed,
-        "connection": Whole connection needed,
-        "object": Whole object,
-        "unit": Word unit needed,
-        "arm": Whole arm needed,
-        "assigned": Text assigned,
-        "evaluated": Whole is_evaluated needed,
-        "port": Whole port,
-        "client": Text client,
-        "as_number": Whole system,
-        "region": Text region,
-        "begun_unix_s": Real begun_unix_s needed,
-        "busy_s": Seconds busy needed,
-        "bytes": Whole bytes needed,
-        "sent_packets": Whole packets needed,
-        "retransmitted_packets": Whole resent needed,
-        "whole": Whole is_whole needed,
+}
+
+impl Stored for ObjectRow {
+    const MAX_TEXT_BYTES: usize = MAX_TEXT_BYTES;
+
+    const COLUMNS: &'static [StoredColumn<ObjectRow>] = tables::stored!(ObjectRow {
+        /// the number of the study's start
+        "sitting": sitting needed,
+        /// the connection's number, as above
+        "connection": connection needed,
+        /// its number in the connection, from 1
+        "object": object,
+        /// the random number of its unit
+        "unit": unit (as Word) needed,
+        /// the arm's position in the plan
+        "arm": arm needed,
+        /// the arm's controller
+        "assigned": assigned,
+        /// 1; 0 if the connection began in a washout
+        "evaluated": is_evaluated needed,
+        /// this side's port
+        "port": port,
+        /// the other side's address, as `address` says
+        "client": client,
+        /// the number of the other side's autonomous system, with `--as`
+        "as_number": system,
+        /// its region, with [`--region`](#regions)
+        "region": region,
+        /// the time when its first packet left
+        "begun_unix_s": begun_unix_s needed,
+        /// its duration
+        "busy_s": busy needed,
+        /// acknowledged bytes
+        "bytes": bytes needed,
+        /// packets with data
+        "sent_packets": packets needed,
+        /// the retransmissions among them
+        "retransmitted_packets": resent needed,
+        /// 1 if all of it was acknowledged; 0 if its connection ended before
+        "whole": is_whole needed,
     });
 }
 

@@ -7,9 +7,10 @@ use experiment::plan::KeptAddress;
 use experiment::{Key, Observation, Prefix, Scope};
 use kernel::{EndedConnection, SteeredConnection};
 use linux::diag::{EndedSocket, SocketState, TcpInfo};
+use tables::stored::{Stored, StoredColumn};
 use units::Duration;
 
-use super::columns::{Column, Recorded, columns};
+use super::columns::{MAX_TEXT_BYTES, Recorded};
 use super::directory::{START, StudyDirectory};
 use fleet::connection::{acknowledged, retransmitted};
 
@@ -223,35 +224,69 @@ pub(super) fn network(address: IpAddr) -> Prefix {
 
 impl Recorded for Row {
     const START: &'static str = START;
-    const COLUMNS: &'static [Column<Row>] = columns!(Row {
-        "sitting": Whole sitting needed,
-        "connection": Whole connection needed,
-        "unit": Word unit needed,
-        "arm": Whole arm needed,
-        "assigned": Text assigned,
-        "evaluated": Whole is_evaluated needed,
-        "ended": Whole has_ended needed,
-        "set_up_unix_s": Real set_up_unix_s needed,
-        "unix_s": Real unix_s needed,
-        "port": Whole port,
-        "client": Text client,
-        "client_end": Word end,
-        "as_number": Whole system,
-        "region": Text region,
-        "controller": Text controller,
-        "acknowledged_bytes": Whole acknowledged needed,
-        "sent_packets": Whole packets needed,
-        "retransmitted_packets": Whole resent needed,
-        "lost_packets": Whole lost,
-        "handshake_rtt_ms": Millis handshake_rtt,
-        "srtt_ms": Millis rtt,
-        "min_rtt_ms": Millis min_rtt,
-        "median_rtt_ms": Millis median_rtt,
-        "objects": Whole objects,
-        "delivery_rate_bps": Whole delivery_rate_bps,
-        "busy_s": Seconds busy needed,
-        "rwnd_limited_s": Seconds rwnd_limited,
-        "sndbuf_limited_s": Seconds sndbuf_limited,
+}
+
+impl Stored for Row {
+    const MAX_TEXT_BYTES: usize = MAX_TEXT_BYTES;
+
+    const COLUMNS: &'static [StoredColumn<Row>] = tables::stored!(Row {
+        /// the number of the study's start
+        "sitting": sitting needed,
+        /// the kernel's number of the socket, unique within this start
+        "connection": connection needed,
+        /// the random number of its unit
+        "unit": unit (as Word) needed,
+        /// the arm's position in the plan
+        "arm": arm needed,
+        /// the arm's controller
+        "assigned": assigned,
+        /// 1; 0 if the connection began in a washout
+        "evaluated": is_evaluated needed,
+        /// 1 if this row is its end, else 0
+        "ended": has_ended needed,
+        /// the time of the connection's set-up
+        "set_up_unix_s": set_up_unix_s needed,
+        /// the time of this row
+        "unix_s": unix_s needed,
+        /// this side's port
+        "port": port,
+        /// the other side's address, as `address` says
+        "client": client,
+        /// a keyed hash of the other side's address and port, if the plan asks for it
+        "client_end": end (as Word),
+        /// the number of the other side's autonomous system, with `--as`
+        "as_number": system,
+        /// its region, with [`--region`](#regions)
+        "region": region,
+        /// the actual controller, also at the end (not in a study by route)
+        "controller": controller,
+        /// payload acknowledged so far
+        "acknowledged_bytes": acknowledged needed,
+        /// packets with data sent so far
+        "sent_packets": packets needed,
+        /// retransmitted packets among them. 0 if only SYNs, SYN-ACKs or FINs were sent again; otherwise it includes them
+        "retransmitted_packets": resent needed,
+        /// packets that TCP considered lost; known at its end
+        "lost_packets": lost,
+        /// the RTT of the handshake, before the connection had an arm. It is missing with Fast Open, after a SYN cookie
+        /// without time stamps, if a SYN was sent again, and in a study by route
+        "handshake_rtt_ms": handshake_rtt,
+        /// the kernel's latest smoothed RTT
+        "srtt_ms": rtt,
+        /// the minimum RTT. While the connection is open: the kernel's minimum of the last minutes
+        "min_rtt_ms": min_rtt,
+        /// the median RTT, known at its end
+        "median_rtt_ms": median_rtt,
+        /// the number of its objects, including those without a row; known at its end
+        "objects": objects,
+        /// the kernel's latest delivery-rate sample
+        "delivery_rate_bps": delivery_rate_bps,
+        /// the time with data to send or unacknowledged
+        "busy_s": busy needed,
+        /// the part of it in which the other side's window was the limit
+        "rwnd_limited_s": rwnd_limited,
+        /// the part of it in which the send buffer was the limit
+        "sndbuf_limited_s": sndbuf_limited,
     });
 }
 

@@ -1,7 +1,5 @@
 //! The rows of a data set of probes.
 
-use std::borrow::Cow;
-
 use serde::Serialize;
 
 use record::LimitShares;
@@ -43,34 +41,55 @@ pub struct Row {
 impl Row {
     /// The columns of a round's Parquet file.
     pub(super) fn columns<'r>() -> Vec<Column<'r, &'r Row>> {
-        type Table<'r> = Column<'r, &'r Row>;
-        fn limited(row: &Row, by: fn(&LimitShares) -> f64) -> Option<f64> {
-            row.limited_by.as_ref().map(by)
-        }
-        fn text(text: &str) -> Option<Cow<'_, str>> {
-            Some(Cow::Borrowed(text))
-        }
-        vec![
-            Table::whole("round", |row| Some(row.round)),
-            Table::text("destination", |row| text(&row.destination)),
-            Table::text("over", |row| text(&row.over)),
-            Table::text("controller", |row| text(&row.controller)),
-            Table::real("at_s", |row| Some(row.at_s)),
-            Table::whole("unix_ms", |row| row.unix_ms),
-            Table::whole("bytes", |row| Some(row.bytes)),
-            Table::real("took_ms", |row| row.took_ms),
-            Table::real("goodput_bps", |row| row.goodput_bps),
-            Table::real("limited_application", |row| {
-                limited(row, |by| by.application)
-            }),
-            Table::real("limited_receiver", |row| limited(row, |by| by.receiver)),
-            Table::real("limited_send_buffer", |row| {
-                limited(row, |by| by.send_buffer)
-            }),
-            Table::real("limited_congestion", |row| limited(row, |by| by.congestion)),
-            Table::whole("first", |row| Some(row.is_first.into())),
-            Table::whole("seed", |row| row.seed),
-            Table::text("failure", |row| row.failure.as_deref().and_then(text)),
-        ]
+        tables::columns!(&'r Row {
+            /// the number of the round, from 0; later commands continue the count
+            "round": |row| row.round,
+            /// the destination
+            "destination": |row| &*row.destination,
+            /// `sim`, `linux`, `tcp` or `quic`
+            "over": |row| &*row.over,
+            /// the controller
+            "controller": |row| &*row.controller,
+            /// when the probe began, in seconds from the start of the command, or in the path's own time
+            "at_s": |row| row.at_s,
+            /// when it began, in milliseconds of Unix time; null for paths
+            "unix_ms": |row| row.unix_ms,
+            /// the number of bytes to send
+            "bytes": |row| row.bytes,
+            /// the duration; null if the probe failed
+            "took_ms": |row| row.took_ms,
+            /// the goodput; null if the probe failed
+            "goodput_bps": |row| row.goodput_bps,
+            /// the share of the probe's time in which the application limited the sender, like `limited_by` in
+            /// [records](records.md). With hosts, the time of waiting for the answer is part of it
+            "limited_application": |row| Some(row.limited_by?.application),
+            /// the share in which the receive window was full. Over QUIC, it includes the moments in which the QUIC
+            /// stack has not yet taken the data to send
+            "limited_receiver": |row| Some(row.limited_by?.receiver),
+            /// the share in which the send buffer was too small
+            "limited_send_buffer": |row| Some(row.limited_by?.send_buffer),
+            /// the share of congestion control. All shares are null if the probe failed, and over TCP where the kernel
+            /// does not report them
+            "limited_congestion": |row| Some(row.limited_by?.congestion),
+            /// 1 for the first probe over its connection, else 0
+            "first": |row| row.is_first,
+            /// the seed of a path's run
+            "seed": |row| row.seed,
+            /// why the probe failed, or null
+            "failure": |row| row.failure.as_deref(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    #[test]
+    fn the_documentation_has_the_columns() {
+        let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/probe.md");
+        tables::page::assert_has(&page, "probes", &tables::page::table(&Row::columns()));
     }
 }

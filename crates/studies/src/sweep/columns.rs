@@ -9,8 +9,8 @@ use serde_json::Value;
 
 use crate::runs::{Plan, Run, Store, amounts};
 use record::Summary;
-use tables::Column;
 use tables::parquet::{self, WriteError};
+use tables::{Column, split_unit};
 
 /// The stored flows of a plan, as a table whose rows are indices.
 #[derive(Debug)]
@@ -73,7 +73,7 @@ impl<'p> Flows<'p> {
         let mut columns: Vec<_> = fields.map(|field| axis(self.plan, field, &runs)).collect();
         let whole = |name: &'static str, value: fn(&Run) -> u64| {
             let runs = runs.clone();
-            Column::whole(name, move |row: &usize| Some(value(runs[*row])))
+            Column::new(name, "", move |row: &usize| value(runs[*row]))
         };
         columns.push(whole("point", |run| run.point as u64));
         columns.push(whole("repeat", |run| run.repeat));
@@ -111,12 +111,11 @@ fn axis<'p>(plan: &'p Plan, field: usize, runs: &[&'p Run]) -> Column<'p, usize>
     let name = format!("axis_{}", plan.fields[field].replace('.', "_"));
     let runs = runs.to_vec();
     match amounts(plan.values(field)) {
-        None => Column::text(name, move |row: &usize| {
-            let value = &plan.point(runs[*row]).values[field];
-            Some(Cow::Borrowed(value.as_str()))
+        None => Column::new(name, "", move |row: &usize| {
+            plan.point(runs[*row]).values[field].as_str()
         }),
-        Some((unit, numbers)) => Column::real(name + unit.suffix(), move |row: &usize| {
-            Some(numbers[runs[*row].point])
+        Some((unit, numbers)) => Column::new(name + unit.suffix(), "", move |row: &usize| {
+            numbers[runs[*row].point]
         }),
     }
 }
@@ -166,14 +165,6 @@ fn collect<'v>(
     }
 }
 
-/// A key without its unit, and the unit: `rtt_ms` has one; `jain_per_s` has none.
-fn split_unit(key: &str) -> (&str, &str) {
-    let units = ["_ms", "_s", "_bps", "_bytes"];
-    let of = |unit: &&str| key.ends_with(*unit) && !key.ends_with("_per_s");
-    let unit = units.into_iter().find(of).unwrap_or_default();
-    key.split_at(key.len() - unit.len())
-}
-
 /// The values in the narrowest type that holds all of them. Nothing if all are empty lists.
 fn typed<'v>(name: String, values: Vec<Option<&'v Value>>) -> Option<Column<'v, usize>> {
     let known: Vec<&Value> = values
@@ -199,11 +190,11 @@ fn typed<'v>(name: String, values: Vec<Option<&'v Value>>) -> Option<Column<'v, 
     );
     let cell = move |row: &usize| values[*row].filter(|value| !value.is_null());
     Some(if is_whole {
-        Column::whole(name, move |row| cell(row)?.as_u64())
+        Column::new(name, "", move |row| cell(row)?.as_u64())
     } else if is_number {
-        Column::real(name, move |row| cell(row)?.as_f64())
+        Column::new(name, "", move |row| cell(row)?.as_f64())
     } else {
-        Column::text(name, move |row| {
+        Column::new(name, "", move |row| {
             Some(match cell(row)? {
                 Value::String(text) => Cow::Borrowed(text.as_str()),
                 other => Cow::Owned(other.to_string()),

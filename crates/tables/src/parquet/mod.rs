@@ -3,5 +3,6 @@
 mod read;
 mod write;
 
-pub use read::{ReadError, Row, each_row, row_count, rows};
+pub use read::{ReadError, row_count};
+pub(crate) use read::{Row, each_row};
 pub use write::{WriteError, write};

@@ -12,6 +12,9 @@ use parquet::file::metadata::ColumnChunkMetaData;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::Field;
 
+use crate::cell::Value;
+use crate::column::Kind;
+
 /// The maximum number of rows of a file. Fullpipe writes far fewer, but users may join files. A few bytes can claim any
 /// number of rows.
 const MAX_ROWS: u64 = 1 << 24;
@@ -46,46 +49,16 @@ pub enum ReadError {
 pub struct Row<'r>(HashMap<&'r str, &'r Field>);
 
 impl Row<'_> {
-    /// A whole number; `None` if the cell has none.
-    pub fn whole(&self, name: &str) -> Option<u64> {
-        match self.0.get(name)? {
-            Field::Long(value) => Some(value.cast_unsigned()),
-            Field::ULong(value) => Some(*value),
+    /// The value of this type; `None` if the cell has none.
+    pub fn value(&self, name: &str, kind: Kind) -> Option<Value<'_>> {
+        match (kind, self.0.get(name)?) {
+            (Kind::Whole, Field::Long(value)) => Some(Value::Whole(value.cast_unsigned())),
+            (Kind::Whole, Field::ULong(value)) => Some(Value::Whole(*value)),
+            (Kind::Real, Field::Double(value)) => Some(Value::Real(*value)),
+            (Kind::Text, Field::Str(value)) => Some(Value::Text(value.into())),
             _ => None,
         }
     }
-
-    /// A number; `None` if the cell has none.
-    pub fn real(&self, name: &str) -> Option<f64> {
-        match self.0.get(name)? {
-            Field::Double(value) => Some(*value),
-            _ => None,
-        }
-    }
-
-    /// A text; `None` if the cell has none.
-    pub fn text(&self, name: &str) -> Option<&str> {
-        match self.0.get(name)? {
-            Field::Str(value) => Some(value),
-            _ => None,
-        }
-    }
-}
-
-/// Returns the rows of a file, all or none. `make` makes each row from its cells, or returns `None` if they are
-/// invalid.
-/// All rows are held in memory.
-///
-/// # Errors
-///
-/// The file cannot be read, is damaged, claims too many rows, or `make` refuses a row.
-pub fn rows<T>(
-    file: File,
-    mut make: impl FnMut(&Row<'_>) -> Option<T>,
-) -> Result<Vec<T>, ReadError> {
-    let mut rows = Vec::new();
-    Table::open(file)?.each(&mut make, |row| rows.push(row))?;
-    Ok(rows)
 }
 
 /// Gives `take` the rows of a file, all or none, as `make` makes them. The file is read twice, and not held in memory, as
@@ -202,23 +175,37 @@ mod tests {
     use crate::Column;
     use crate::parquet::write;
 
+    fn number(row: &Row<'_>) -> Option<u64> {
+        match row.value("number", Kind::Whole)? {
+            Value::Whole(number) => Some(number),
+            _ => None,
+        }
+    }
+
+    /// The numbers of a file.
+    fn numbers(file: File) -> Result<Vec<u64>, ReadError> {
+        let mut numbers = Vec::new();
+        each_row(file, number, |number| numbers.push(number))?;
+        Ok(numbers)
+    }
+
     #[test]
     fn all_row_groups_are_read_however_many_rows_there_are() {
         let mut file = tempfile::tempfile().expect("a file");
-        let columns = [Column::whole("number", |row: &u64| Some(*row))];
+        let columns = [Column::new("number", "", |row: &u64| *row)];
         write(&mut file, &columns, 0..200_000, &[]).expect("room");
         assert_eq!(row_count(file.try_clone().expect("a file")), Some(200_000));
-        let numbers = rows(file, |row| row.whole("number")).expect("a file of rows");
+        let numbers = numbers(file).expect("a file of rows");
         assert!(numbers.into_iter().eq(0..200_000));
     }
 
     #[test]
     fn rows_without_a_column_and_bytes_without_rows_are_refused() {
         let mut file = tempfile::tempfile().expect("a file");
-        let columns = [Column::real("number", |row: &f64| Some(*row))];
+        let columns = [Column::new("number", "", |row: &f64| *row)];
         write(&mut file, &columns, [1.5], &[]).expect("room");
         let again = file.try_clone().expect("a file");
-        let refused = rows(again, |row| row.whole("number"));
+        let refused = numbers(again);
         assert!(
             matches!(refused, Err(ReadError::Columns { row: 1 })),
             "{refused:?}"
@@ -226,17 +213,17 @@ mod tests {
         file.rewind().expect("a file");
         file.write_all(&[7; 64]).expect("room");
         file.set_len(64).expect("a file");
-        assert!(rows(file, |_| Some(())).is_err());
+        assert!(each_row(file, |_| Some(()), drop).is_err());
     }
 
     #[test]
     fn one_row_is_held_at_a_time() {
         let mut file = tempfile::tempfile().expect("a file");
-        let columns = [Column::whole("number", |row: &u64| Some(*row))];
+        let columns = [Column::new("number", "", |row: &u64| *row)];
         write(&mut file, &columns, 0..200_000, &[]).expect("room");
         let held = Rc::new(());
         let mut sum = 0;
-        let make = |row: &Row<'_>| Some((row.whole("number")?, Rc::clone(&held)));
+        let make = |row: &Row<'_>| Some((number(row)?, Rc::clone(&held)));
         let read = each_row(file, make, |(number, _)| {
             assert_eq!(Rc::strong_count(&held), 2);
             sum += number;
@@ -248,10 +235,10 @@ mod tests {
     #[test]
     fn nothing_is_taken_of_a_file_that_cannot_be_read_to_its_end() {
         let mut file = tempfile::tempfile().expect("a file");
-        let columns = [Column::whole("number", |row: &u64| Some(*row))];
+        let columns = [Column::new("number", "", |row: &u64| *row)];
         write(&mut file, &columns, 0..200_000, &[]).expect("room");
         let again = file.try_clone().expect("a file");
-        let make = |row: &Row<'_>| row.whole("number").filter(|number| *number < 199_999);
+        let make = |row: &Row<'_>| number(row).filter(|number| *number < 199_999);
         let error = each_row(again, make, |row| panic!("{row} is taken")).expect_err("refused");
         assert!(error.to_string().contains("row 200000"), "{error}");
         // The last page's bytes, which are before the footer.
@@ -262,7 +249,7 @@ mod tests {
         file.seek(SeekFrom::Start(start + length - 100))
             .expect("a file");
         file.write_all(&[0xff; 100]).expect("room");
-        let make = |row: &Row<'_>| row.whole("number");
+        let make = |row: &Row<'_>| number(row);
         let read = each_row(file, make, |row| panic!("{row} is taken"));
         assert!(read.is_err());
     }
@@ -282,7 +269,7 @@ mod tests {
     /// A file of ten rows whose footer claims `all` rows, and its groups these.
     fn claiming(all: i64, groups: &[i64]) -> File {
         let mut file = tempfile::tempfile().expect("a file");
-        let columns = [Column::whole("number", |row: &u64| Some(*row))];
+        let columns = [Column::new("number", "", |row: &u64| *row)];
         write(&mut file, &columns, 0..10, &[]).expect("room");
         let again = file.try_clone().expect("a file");
         let reader = SerializedFileReader::new(again).expect("a file of rows");
@@ -314,7 +301,7 @@ mod tests {
     fn claims_of_rows_that_do_not_fit_together_are_refused() {
         let read = |all, groups: &[i64]| {
             let count = row_count(claiming(all, groups));
-            let read = rows(claiming(all, groups), |row| row.whole("number"));
+            let read = numbers(claiming(all, groups));
             assert_eq!(count.is_none(), read.is_err(), "{all} {groups:?}");
             read
         };
@@ -338,7 +325,7 @@ mod tests {
 
     #[test]
     fn rows_are_not_more_than_there_are() {
-        let refused = rows(claiming(11, &[11]), |row| row.whole("number"));
+        let refused = numbers(claiming(11, &[11]));
         assert!(refused.is_err(), "{refused:?}");
     }
 }

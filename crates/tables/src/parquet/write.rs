@@ -11,7 +11,8 @@ use parquet::file::properties::WriterProperties;
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::types::Type;
 
-use crate::column::{Cells, Column, Kind, Value};
+use crate::cell::Value;
+use crate::column::{Cells, Column, Kind};
 
 /// The rows of a row group, which are kept and written at once: some tens of megabytes.
 const ROWS_PER_GROUP: usize = 1 << 17;
@@ -79,7 +80,7 @@ fn schema<R>(columns: &[Column<'_, R>]) -> Result<Type, ParquetError> {
             let fields = list.fields.iter().map(|(name, kind)| field(name, *kind));
             list_field(&column.name, fields.collect::<Result<_, _>>()?)
         }
-        cells => field(&column.name, cells.kind()),
+        Cells::Values(kind, _) => field(&column.name, *kind),
     });
     Type::group_type_builder("row")
         .with_fields(fields.collect::<Result<_, ParquetError>>()?)
@@ -172,9 +173,9 @@ impl Leaf {
 /// Returns the leaf columns of this column.
 fn leaves<R>(column: &Column<'_, R>, rows: &[R]) -> Vec<Leaf> {
     let Cells::List(list) = &column.cells else {
-        let mut leaf = Leaf::new(column.cells.kind());
+        let mut leaf = Leaf::new(column.kind());
         for row in rows {
-            leaf.add(column.cells.value(row), 0);
+            leaf.add(column.value(row), 0);
         }
         return vec![leaf];
     };
@@ -256,7 +257,7 @@ mod tests {
 
     #[test]
     fn a_full_disk_has_the_message_of_the_system() {
-        let columns = [Column::whole("number", |row: &u64| Some(*row))];
+        let columns = [Column::new("number", "", |row: &u64| *row)];
         let error = write(Full, &columns, [1_u64], &[]).expect_err("a full disk");
         let said = io::Error::from(ErrorKind::StorageFull).to_string();
         assert_eq!(error.to_string(), said);

@@ -2,31 +2,31 @@
 
 use capture::packet::Flags;
 
-use super::late::{ACK, FULL, Line, SYN};
+use super::hosts::{ACK, FULL, Hosts, SYN};
 use crate::{FlowSummary, Summary};
 
 const CLOSE: Flags = ACK.with(Flags::FIN);
 
 /// Rounds of ten packets. `meanwhile` is called once, while ten packets are outstanding.
-fn rounds(has_timestamps: bool, meanwhile: impl FnOnce(&mut Line)) -> Summary {
-    let mut line = Line::new();
-    line.has_timestamps = has_timestamps;
-    line.shake(20_000);
+fn rounds(has_timestamps: bool, meanwhile: impl FnOnce(&mut Hosts)) -> Summary {
+    let mut hosts = Hosts::new();
+    hosts.has_timestamps = has_timestamps;
+    hosts.shake(20_000);
     let mut meanwhile = Some(meanwhile);
     for round in 0..200 {
         for _ in 0..10 {
-            line.data(ACK, FULL);
+            hosts.data(ACK, FULL);
         }
-        line.wait(10_000);
+        hosts.wait(10_000);
         if round == 150
             && let Some(meanwhile) = meanwhile.take()
         {
-            meanwhile(&mut line);
+            meanwhile(&mut hosts);
         }
-        line.wait(10_000);
-        line.ack(0, 500);
+        hosts.wait(10_000);
+        hosts.ack(0, 500);
     }
-    line.summary()
+    hosts.summary()
 }
 
 /// The flow of a capture in which everything but the rounds is ignored.
@@ -44,38 +44,38 @@ fn of_rounds(summary: Summary) -> FlowSummary {
 #[test]
 fn packets_from_elsewhere_change_nothing() {
     let plain = of_rounds(rounds(false, |_| ()));
-    let beyond = |line: &Line, bytes: u32| 1 + line.sent + bytes;
+    let beyond = |hosts: &Hosts, bytes: u32| 1 + hosts.sent + bytes;
     let flows = [1_000_000, 1 << 29].into_iter().flat_map(|bytes| {
-        let ack = rounds(false, |line| {
-            line.say(false, (1, beyond(line, bytes)), ACK, 500, 0, &[]);
+        let ack = rounds(false, |hosts| {
+            hosts.say(false, (1, beyond(hosts, bytes)), ACK, 500, 0, &[]);
         });
-        let data = rounds(false, |line| {
-            line.say(true, (beyond(line, bytes), 1), ACK, 500, FULL, &[]);
+        let data = rounds(false, |hosts| {
+            hosts.say(true, (beyond(hosts, bytes), 1), ACK, 500, FULL, &[]);
         });
         [of_rounds(ack), of_rounds(data)]
     });
-    let syn = rounds(false, |line| {
-        line.say(true, (987_654_321, 0), SYN, 500, 0, &[]);
+    let syn = rounds(false, |hosts| {
+        hosts.say(true, (987_654_321, 0), SYN, 500, 0, &[]);
     });
-    let answer = rounds(false, |line| {
-        line.say(false, (987_654_321, 5), SYN.with(ACK), 500, 0, &[]);
+    let answer = rounds(false, |hosts| {
+        hosts.say(false, (987_654_321, 5), SYN.with(ACK), 500, 0, &[]);
     });
-    let reset = rounds(false, |line| {
-        line.say(false, (123_456_789, 0), Flags::RST, 0, 0, &[]);
+    let reset = rounds(false, |hosts| {
+        hosts.say(false, (123_456_789, 0), Flags::RST, 0, 0, &[]);
     });
     // The connection reaches the number of this SYN later.
-    let syn_ahead = rounds(false, |line| {
-        line.say(true, (beyond(line, 100_000), 0), SYN, 500, 0, &[]);
+    let syn_ahead = rounds(false, |hosts| {
+        hosts.say(true, (beyond(hosts, 100_000), 0), SYN, 500, 0, &[]);
     });
-    let closed = rounds(false, |line| {
+    let closed = rounds(false, |hosts| {
         for is_a in [true, true, false, false] {
-            line.say(is_a, (123_456_789, 0), CLOSE, 500, 0, &[]);
+            hosts.say(is_a, (123_456_789, 0), CLOSE, 500, 0, &[]);
         }
-        line.say(true, (987_654_321, 0), SYN, 500, 0, &[]);
+        hosts.say(true, (987_654_321, 0), SYN, 500, 0, &[]);
     });
-    let acks = rounds(false, |line| {
+    let acks = rounds(false, |hosts| {
         for bytes in [100_000_000, 50_000_000, 200_000_000, 200_000_000] {
-            line.say(false, (1, beyond(line, bytes)), ACK, 500, 0, &[]);
+            hosts.say(false, (1, beyond(hosts, bytes)), ACK, 500, 0, &[]);
         }
     });
     let all = [syn, answer, reset, syn_ahead, closed, acks];
@@ -91,16 +91,16 @@ fn packets_from_elsewhere_change_nothing() {
 /// Of A alone, two connections are captured.
 #[test]
 fn without_an_answer_the_next_segments_begin_a_connection() {
-    let mut line = Line::new();
+    let mut hosts = Hosts::new();
     for start in [5_000, 3_000_000] {
-        line.say(true, (start, 0), SYN, 500, 0, &[]);
-        line.sent = start;
+        hosts.say(true, (start, 0), SYN, 500, 0, &[]);
+        hosts.sent = start;
         for _ in 0..5_000 {
-            line.wait(1_000);
-            line.data(ACK, FULL);
+            hosts.wait(1_000);
+            hosts.data(ACK, FULL);
         }
     }
-    let summary = line.summary();
+    let summary = hosts.summary();
     let packets = summary.connections.iter().map(|one| one.flows[0].packets);
     assert_eq!(packets.collect::<Vec<_>>(), [5_000, 5_000]);
 }
@@ -108,56 +108,56 @@ fn without_an_answer_the_next_segments_begin_a_connection() {
 /// Of A alone, ports are used again: Linux begins 65,537 bytes behind the FIN.
 #[test]
 fn ports_that_are_used_again_have_another_connection() {
-    let mut line = Line::new();
+    let mut hosts = Hosts::new();
     for _ in 0..3 {
-        line.say(true, (line.sent, 0), SYN, 500, 0, &[]);
+        hosts.say(true, (hosts.sent, 0), SYN, 500, 0, &[]);
         for _ in 0..200 {
-            line.wait(1_000);
-            line.data(ACK, FULL);
+            hosts.wait(1_000);
+            hosts.data(ACK, FULL);
         }
-        line.say(true, (1 + line.sent, 1), CLOSE, 500, 0, &[]);
-        line.wait(3_000_000);
-        line.sent += 1 + 65_537;
+        hosts.say(true, (1 + hosts.sent, 1), CLOSE, 500, 0, &[]);
+        hosts.wait(3_000_000);
+        hosts.sent += 1 + 65_537;
     }
-    let summary = line.summary();
+    let summary = hosts.summary();
     let packets = summary.connections.iter().map(|one| one.flows[0].packets);
     assert_eq!(packets.collect::<Vec<_>>(), [200; 3]);
 }
 
 #[test]
 fn attempts_without_an_answer_are_connections() {
-    let mut line = Line::new();
+    let mut hosts = Hosts::new();
     for start in [0, 1_000_000, 2_000_000] {
-        line.say(true, (start, 0), SYN, 500, 0, &[]);
-        line.wait(100_000_000);
+        hosts.say(true, (start, 0), SYN, 500, 0, &[]);
+        hosts.wait(100_000_000);
     }
-    assert_eq!(line.summary().connections.len(), 3);
+    assert_eq!(hosts.summary().connections.len(), 3);
 
-    let mut line = Line::new();
-    line.shake(20_000);
-    line.data(ACK, FULL);
-    line.ack(0, 500);
-    line.say(true, (1 + line.sent, 1), CLOSE, 500, 0, &[]);
-    line.say(false, (1, 2 + line.sent), CLOSE, 500, 0, &[]);
+    let mut hosts = Hosts::new();
+    hosts.shake(20_000);
+    hosts.data(ACK, FULL);
+    hosts.ack(0, 500);
+    hosts.say(true, (1 + hosts.sent, 1), CLOSE, 500, 0, &[]);
+    hosts.say(false, (1, 2 + hosts.sent), CLOSE, 500, 0, &[]);
     for wait in [1_000_000, 2_000_000, 4_000_000] {
-        line.say(true, (70_000, 0), SYN, 500, 0, &[]);
-        line.wait(wait);
+        hosts.say(true, (70_000, 0), SYN, 500, 0, &[]);
+        hosts.wait(wait);
     }
-    assert_eq!(line.summary().connections.len(), 2);
+    assert_eq!(hosts.summary().connections.len(), 2);
 }
 
 #[test]
 fn a_clock_that_is_set_back_spoils_a_handshake_that_has_begun() {
-    let mut line = Line::new();
-    line.shake(20_000);
-    line.data(ACK, FULL);
-    line.wait(10_000_000);
-    line.say(true, (70_000_000, 0), SYN, 500, 0, &[]);
-    line.now_us -= 5_000_000;
-    line.say(false, (7_000, 70_000_001), SYN.with(ACK), 500, 0, &[]);
-    line.wait(20_000);
-    line.say(true, (70_000_001, 7_001), ACK, 500, FULL, &[]);
-    let summary = line.summary();
+    let mut hosts = Hosts::new();
+    hosts.shake(20_000);
+    hosts.data(ACK, FULL);
+    hosts.wait(10_000_000);
+    hosts.say(true, (70_000_000, 0), SYN, 500, 0, &[]);
+    hosts.now_us -= 5_000_000;
+    hosts.say(false, (7_000, 70_000_001), SYN.with(ACK), 500, 0, &[]);
+    hosts.wait(20_000);
+    hosts.say(true, (70_000_001, 7_001), ACK, 500, FULL, &[]);
+    let summary = hosts.summary();
     assert_eq!(summary.connections.len(), 2);
     assert_eq!(summary.connections[1].handshake_ms, None);
 }
@@ -165,10 +165,10 @@ fn a_clock_that_is_set_back_spoils_a_handshake_that_has_begun() {
 #[test]
 fn an_acknowledgement_that_comes_again_and_again_confirms_a_hole() {
     let hole = 50_000_000;
-    let summary = rounds(false, |line| {
-        line.sent += hole;
+    let summary = rounds(false, |hosts| {
+        hosts.sent += hole;
         for _ in 0..3 {
-            line.ack(0, 500);
+            hosts.ack(0, 500);
         }
     });
     let flow = &summary.connections[0].flows[0];
@@ -177,10 +177,10 @@ fn an_acknowledgement_that_comes_again_and_again_confirms_a_hole() {
 
 #[test]
 fn a_syn_that_nobody_answers_is_forgotten() {
-    let summary = rounds(false, |line| {
-        line.say(true, (987_654_321, 0), SYN, 500, 0, &[]);
-        line.wait(61_000_000);
-        line.say(true, (987_654_322, 987_654_321), ACK, 500, FULL, &[]);
+    let summary = rounds(false, |hosts| {
+        hosts.say(true, (987_654_321, 0), SYN, 500, 0, &[]);
+        hosts.wait(61_000_000);
+        hosts.say(true, (987_654_322, 987_654_321), ACK, 500, FULL, &[]);
     });
     of_rounds(summary);
 }
@@ -188,9 +188,9 @@ fn a_syn_that_nobody_answers_is_forgotten() {
 /// A connection that only a SYN and a segment have begun goes on with the data of the one before.
 #[test]
 fn a_connection_that_goes_on_loses_nothing() {
-    let summary = rounds(false, |line| {
-        line.say(true, (987_654_321, 0), SYN, 500, 0, &[]);
-        line.say(true, (987_654_322, 987_654_321), ACK, 500, 1, &[]);
+    let summary = rounds(false, |hosts| {
+        hosts.say(true, (987_654_321, 0), SYN, 500, 0, &[]);
+        hosts.say(true, (987_654_322, 987_654_321), ACK, 500, 1, &[]);
     });
     let [before, after] = &summary.connections[..] else {
         panic!("{summary:?}");
@@ -204,26 +204,26 @@ fn a_connection_that_goes_on_loses_nothing() {
 #[test]
 fn a_handshake_is_that_of_its_numbers() {
     let foreign = |is_a: bool, numbers: (u32, u32), flags: Flags| {
-        move |line: &mut Line| line.say(is_a, numbers, flags, 500, 0, &[])
+        move |hosts: &mut Hosts| hosts.say(is_a, numbers, flags, 500, 0, &[])
     };
-    let early: [&dyn Fn(&mut Line); 3] = [
+    let early: [&dyn Fn(&mut Hosts); 3] = [
         &foreign(true, (987_654_321, 0), SYN),
         &foreign(false, (987_654_321, 0), SYN),
         &foreign(false, (987_654_321, 123_456_789), SYN.with(ACK)),
     ];
     let late = foreign(true, (987_654_321, 123_456_789), ACK);
     for early in early {
-        let mut line = Line::new();
-        line.say(true, (0, 0), SYN, 60_000, 0, &[]);
-        line.wait(5_000);
-        early(&mut line);
-        line.wait(10_000);
-        line.say(false, (0, 1), SYN.with(ACK), 60_000, 0, &[]);
-        line.wait(2_000);
-        late(&mut line);
-        line.wait(3_000);
-        line.data(ACK, FULL);
-        let summary = line.summary();
+        let mut hosts = Hosts::new();
+        hosts.say(true, (0, 0), SYN, 60_000, 0, &[]);
+        hosts.wait(5_000);
+        early(&mut hosts);
+        hosts.wait(10_000);
+        hosts.say(false, (0, 1), SYN.with(ACK), 60_000, 0, &[]);
+        hosts.wait(2_000);
+        late(&mut hosts);
+        hosts.wait(3_000);
+        hosts.data(ACK, FULL);
+        let summary = hosts.summary();
         assert_eq!(summary.connections.len(), 1);
         assert_eq!(summary.connections[0].handshake_ms, Some(20.0));
     }
@@ -231,8 +231,8 @@ fn a_handshake_is_that_of_its_numbers() {
 
 #[test]
 fn a_reset_with_the_next_number_is_one() {
-    let summary = rounds(false, |line| {
-        line.say(false, (1, 0), Flags::RST, 0, 0, &[]);
+    let summary = rounds(false, |hosts| {
+        hosts.say(false, (1, 0), Flags::RST, 0, 0, &[]);
     });
     assert!(summary.connections[0].is_reset);
 }
@@ -241,11 +241,11 @@ fn a_reset_with_the_next_number_is_one() {
 fn a_second_acknowledgement_or_data_confirm_a_hole() {
     let hole = 1_000_000;
     for has_ack in [false, true] {
-        let summary = rounds(false, |line| {
-            line.sent += hole;
+        let summary = rounds(false, |hosts| {
+            hosts.sent += hole;
             if has_ack {
-                line.ack(1_000, 500);
-                line.ack(0, 500);
+                hosts.ack(1_000, 500);
+                hosts.ack(0, 500);
             }
         });
         let flow = &summary.connections[0].flows[0];
@@ -262,7 +262,7 @@ fn a_second_acknowledgement_or_data_confirm_a_hole() {
 #[test]
 fn a_clock_that_is_set_back_makes_no_rtt() {
     let plain = of_rounds(rounds(false, |_| ()));
-    let summary = rounds(false, |line| line.now_us -= 2_000_000);
+    let summary = rounds(false, |hosts| hosts.now_us -= 2_000_000);
     assert_eq!((summary.read.backward, summary.read.set_back), (1, 1));
     let flow = of_rounds(summary);
     assert_eq!(

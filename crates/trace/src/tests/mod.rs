@@ -3,6 +3,7 @@
 mod blocks;
 mod foreign;
 mod hostile;
+mod hosts;
 mod late;
 mod memory;
 mod order;

@@ -6,42 +6,41 @@ use capture::packet::Flags;
 use capture::write::{TcpPacket, Writer};
 use units::{Duration, Time};
 
-use super::late::{ACK, FULL, Line, SYN};
+use super::hosts::{ACK, FULL, Hosts, SYN, SYN_ACK};
 use super::{A, B, summary};
 use crate::{FlowSummary, Summary};
 
-const ANSWER: Flags = SYN.with(ACK);
 const CLOSE: Flags = ACK.with(Flags::FIN);
 
 /// The flow of a capture at B, which acknowledges each packet at once. Every packet of which `is_late` is recorded `late_us` after
 /// its acknowledgement.
 fn at_receiver(has_timestamps: bool, is_late: impl Fn(u32) -> bool, late_us: u64) -> FlowSummary {
-    let mut line = Line::new();
-    line.has_timestamps = has_timestamps;
-    line.say(true, (0, 0), SYN, 60_000, 0, &[]);
-    line.say(false, (0, 1), ANSWER, 60_000, 0, &[]);
-    line.wait(20_000);
-    line.say(true, (1, 1), ACK, 500, 0, &[]);
+    let mut hosts = Hosts::new();
+    hosts.has_timestamps = has_timestamps;
+    hosts.say(true, (0, 0), SYN, 60_000, 0, &[]);
+    hosts.say(false, (0, 1), SYN_ACK, 60_000, 0, &[]);
+    hosts.wait(20_000);
+    hosts.say(true, (1, 1), ACK, 500, 0, &[]);
     for packet in 0..2_000 {
         if packet % 10 == 0 {
-            line.wait(20_000);
+            hosts.wait(20_000);
         }
-        line.wait(100);
+        hosts.wait(100);
         if is_late(packet) {
-            let first = 1 + line.sent;
-            line.sent += FULL;
-            line.ack(0, 500);
-            line.wait(late_us);
-            line.say(true, (first, 1), ACK, 500, FULL, &[]);
-            line.now_us -= late_us;
+            let first = 1 + hosts.sent;
+            hosts.sent += FULL;
+            hosts.ack(0, 500);
+            hosts.wait(late_us);
+            hosts.say(true, (first, 1), ACK, 500, FULL, &[]);
+            hosts.now_us -= late_us;
         } else {
-            line.data(ACK, FULL);
-            line.wait(1);
-            line.ack(0, 500);
-            line.now_us -= 1;
+            hosts.data(ACK, FULL);
+            hosts.wait(1);
+            hosts.ack(0, 500);
+            hosts.now_us -= 1;
         }
     }
-    only(line.summary())
+    only(hosts.summary())
 }
 
 fn only(mut summary: Summary) -> FlowSummary {
@@ -83,35 +82,35 @@ fn an_acknowledgement_that_was_recorded_before_its_data_waits_for_them() {
 /// Longer than any acknowledgement waits.
 #[test]
 fn data_that_were_recorded_much_later_are_sent_once() {
-    let mut line = Line::new();
-    line.shake(20_000);
+    let mut hosts = Hosts::new();
+    hosts.shake(20_000);
     for _ in 0..100 {
-        line.data(ACK, FULL);
-        let first = 1 + line.sent;
-        line.sent += FULL;
-        line.wait(20_000);
-        line.ack(0, 500);
-        line.wait(30_000);
-        line.say(true, (first, 1), ACK, 500, FULL, &[]);
+        hosts.data(ACK, FULL);
+        let first = 1 + hosts.sent;
+        hosts.sent += FULL;
+        hosts.wait(20_000);
+        hosts.ack(0, 500);
+        hosts.wait(30_000);
+        hosts.say(true, (first, 1), ACK, 500, FULL, &[]);
     }
-    assert_eq!(counts(&only(line.summary())), (200, 0, Some(0), 0, 0));
+    assert_eq!(counts(&only(hosts.summary())), (200, 0, Some(0), 0, 0));
 }
 
 #[test]
 fn data_that_were_never_recorded_are_missed() {
     let flow = {
-        let mut line = Line::new();
-        line.shake(20_000);
+        let mut hosts = Hosts::new();
+        hosts.shake(20_000);
         for packet in 0..1_000 {
             if packet % 10 == 3 {
-                line.sent += FULL;
+                hosts.sent += FULL;
             } else {
-                line.data(ACK, FULL);
+                hosts.data(ACK, FULL);
             }
-            line.wait(20_000);
-            line.ack(0, 500);
+            hosts.wait(20_000);
+            hosts.ack(0, 500);
         }
-        only(line.summary())
+        only(hosts.summary())
     };
     assert_eq!(flow.missed_bytes, 100 * u64::from(FULL));
     assert_eq!((flow.packets, flow.lost), (900, Some(0)));
@@ -122,26 +121,26 @@ fn data_that_were_never_recorded_are_missed() {
 fn the_halves_of_a_handshake_may_be_recorded_in_any_order() {
     // At the server, the answer comes before the SYN; at the client, the acknowledgement before the answer.
     for is_server in [true, false] {
-        let mut line = Line::new();
-        let syn = |line: &mut Line| line.say(true, (0, 0), SYN, 60_000, 0, &[]);
-        let answer = |line: &mut Line| line.say(false, (0, 1), ANSWER, 60_000, 0, &[]);
-        let end = |line: &mut Line| line.say(true, (1, 1), ACK, 500, 0, &[]);
+        let mut hosts = Hosts::new();
+        let syn = |hosts: &mut Hosts| hosts.say(true, (0, 0), SYN, 60_000, 0, &[]);
+        let answer = |hosts: &mut Hosts| hosts.say(false, (0, 1), SYN_ACK, 60_000, 0, &[]);
+        let end = |hosts: &mut Hosts| hosts.say(true, (1, 1), ACK, 500, 0, &[]);
         if is_server {
-            answer(&mut line);
-            line.wait(3);
-            syn(&mut line);
-            line.wait(20_000);
-            end(&mut line);
+            answer(&mut hosts);
+            hosts.wait(3);
+            syn(&mut hosts);
+            hosts.wait(20_000);
+            end(&mut hosts);
         } else {
-            syn(&mut line);
-            line.wait(20_000);
-            end(&mut line);
-            line.wait(3);
-            answer(&mut line);
+            syn(&mut hosts);
+            hosts.wait(20_000);
+            end(&mut hosts);
+            hosts.wait(3);
+            answer(&mut hosts);
         }
-        line.wait(50_000);
-        line.data(ACK, FULL);
-        let summary = line.summary();
+        hosts.wait(50_000);
+        hosts.data(ACK, FULL);
+        let summary = hosts.summary();
         let [connection] = &summary.connections[..] else {
             panic!("{summary:?}");
         };
@@ -153,24 +152,24 @@ fn the_halves_of_a_handshake_may_be_recorded_in_any_order() {
 
 #[test]
 fn a_close_may_be_recorded_behind_its_acknowledgement() {
-    let mut line = Line::new();
-    line.shake(20_000);
-    line.data(ACK, FULL);
-    line.say(false, (1, 2 + line.sent), ACK, 500, 0, &[]);
-    line.wait(5);
-    line.say(true, (1 + line.sent, 1), CLOSE, 500, 0, &[]);
-    assert_eq!(only(line.summary()).missed_bytes, 0);
+    let mut hosts = Hosts::new();
+    hosts.shake(20_000);
+    hosts.data(ACK, FULL);
+    hosts.say(false, (1, 2 + hosts.sent), ACK, 500, 0, &[]);
+    hosts.wait(5);
+    hosts.say(true, (1 + hosts.sent, 1), CLOSE, 500, 0, &[]);
+    assert_eq!(only(hosts.summary()).missed_bytes, 0);
 }
 
 #[test]
 fn without_its_answer_half_of_a_handshake_waits_once() {
-    let mut line = Line::new();
-    line.say(true, (0, 0), SYN, 60_000, 0, &[]);
+    let mut hosts = Hosts::new();
+    hosts.say(true, (0, 0), SYN, 60_000, 0, &[]);
     for _ in 0..1_000 {
-        line.wait(20);
-        line.data(ACK, FULL);
+        hosts.wait(20);
+        hosts.data(ACK, FULL);
     }
-    let flow = only(line.summary());
+    let flow = only(hosts.summary());
     assert_eq!((flow.packets, flow.retransmitted), (1_000, 0));
 }
 
@@ -238,20 +237,20 @@ fn numbers_of_another_connection_are_no_losses() {
 #[test]
 fn a_packet_that_is_sent_again_soon_has_another_number() {
     for is_copy in [false, true] {
-        let mut line = Line::new();
-        line.has_timestamps = false;
-        line.shake(200_000);
-        line.data(ACK, FULL);
-        line.data(ACK, FULL);
-        line.wait(100_000);
+        let mut hosts = Hosts::new();
+        hosts.has_timestamps = false;
+        hosts.shake(200_000);
+        hosts.data(ACK, FULL);
+        hosts.data(ACK, FULL);
+        hosts.wait(100_000);
         if is_copy {
-            line.again();
+            hosts.again();
         } else {
-            line.say(true, (1 + line.sent - FULL, 1), ACK, 500, FULL, &[]);
+            hosts.say(true, (1 + hosts.sent - FULL, 1), ACK, 500, FULL, &[]);
         }
-        line.wait(100_000);
-        line.ack(0, 500);
-        let flow = only(line.summary());
+        hosts.wait(100_000);
+        hosts.ack(0, 500);
+        let flow = only(hosts.summary());
         let (copies, again) = if is_copy { (1, 0) } else { (0, 1) };
         assert_eq!((flow.copies, flow.retransmitted), (copies, again));
     }
@@ -259,19 +258,19 @@ fn a_packet_that_is_sent_again_soon_has_another_number() {
 
 #[test]
 fn times_that_are_microseconds_out_of_order_change_nothing() {
-    let mut line = Line::new();
-    line.shake(20_000);
+    let mut hosts = Hosts::new();
+    hosts.shake(20_000);
     for _ in 0..200 {
         for _ in 0..10 {
-            line.data(ACK, FULL);
-            line.now_us -= 1;
-            line.data(ACK, FULL);
-            line.wait(3);
+            hosts.data(ACK, FULL);
+            hosts.now_us -= 1;
+            hosts.data(ACK, FULL);
+            hosts.wait(3);
         }
-        line.wait(20_000);
-        line.ack(0, 500);
+        hosts.wait(20_000);
+        hosts.ack(0, 500);
     }
-    let summary = line.summary();
+    let summary = hosts.summary();
     assert_eq!((summary.read.backward, summary.read.set_back), (2_000, 0));
     assert!(summary.read.backward_ms < 0.002);
     let flow = only(summary);

@@ -3,80 +3,47 @@
 use std::ops::Range;
 
 use capture::packet::Flags;
-use capture::write::{TcpOption, TcpPacket, Writer};
-use units::{Duration, Time};
 
-use super::{A, B, summary};
+use super::hosts::{ACK, Hosts, PUSH, SYN, SYN_ACK};
 use crate::{ConnectionSummary, FlowSummary, Trace};
-
-const ACK: Flags = Flags::ACK;
-const PUSH: Flags = Flags::ACK.with(Flags::PSH);
-const SYN: Flags = Flags::SYN;
-const ANSWER: Flags = Flags::SYN.with(Flags::ACK);
 
 /// The sequence numbers of the first payload of A, and of B.
 const START: u32 = 1_001;
 const OTHER: u32 = 5_001;
 
-/// A conversation of two hosts. The capture is at A, and the round trip is 20 ms.
-struct Talk {
-    writer: Writer<Vec<u8>>,
-    now: u64,
-    packets: u16,
+/// A connection with any sequence numbers. The capture is at A, and the round trip is 20 ms.
+struct Conversation {
+    hosts: Hosts,
     /// The number that is added to A's sequence numbers.
     shift: u32,
     /// The SACK block of the next packet.
     block: Option<(u32, u32)>,
 }
 
-impl Talk {
-    fn new() -> Talk {
-        Talk {
-            writer: Writer::new(Vec::new(), "talk").expect("a vector takes everything"),
-            now: 0,
-            packets: 0,
+impl Conversation {
+    fn new() -> Conversation {
+        let mut hosts = Hosts::new();
+        hosts.has_timestamps = false;
+        Conversation {
+            hosts,
             shift: 0,
             block: None,
         }
     }
 
     fn wait(&mut self, ms: u64) {
-        self.now += ms;
+        self.hosts.wait(ms * 1_000);
     }
 
     fn say(&mut self, is_a: bool, seq: u32, ack: u32, flags: Flags, window: u16, len: u32) {
-        let options = if flags.has(SYN) {
-            vec![
-                TcpOption::MaximumSegmentSize(1460),
-                TcpOption::SelectiveAcknowledgementPermitted,
-            ]
-        } else {
-            let block = self.block.take().into_iter();
-            let sack = |block| TcpOption::SelectiveAcknowledgement(block, [None; 3]);
-            block.map(sack).collect()
-        };
-        let (from, to) = if is_a { (A, B) } else { (B, A) };
-        let (seq, ack) = if is_a {
+        let numbers = if is_a {
             (seq.wrapping_add(self.shift), ack)
         } else {
             (seq, ack.wrapping_add(self.shift))
         };
-        self.packets += 1;
-        let packet = TcpPacket {
-            from,
-            to,
-            id: self.packets,
-            ecn: 0,
-            seq,
-            ack,
-            flags,
-            window,
-            options: &options,
-            len,
-        };
-        let at = Time::ZERO + Duration::from_millis(1_000 + self.now);
-        let written = self.writer.packet(at, &packet);
-        written.expect("a vector takes everything");
+        let block = self.block.take();
+        self.hosts
+            .say(is_a, numbers, flags, window, len, block.as_slice());
     }
 
     /// A sends this many bytes from this position on.
@@ -99,7 +66,7 @@ impl Talk {
     fn shake(&mut self) {
         self.say(true, START - 1, 0, SYN, 60_000, 0);
         self.wait(20);
-        self.say(false, OTHER - 1, START, ANSWER, 60_000, 0);
+        self.say(false, OTHER - 1, START, SYN_ACK, 60_000, 0);
         self.say(true, START, OTHER, ACK, 60_000, 0);
     }
 
@@ -114,16 +81,12 @@ impl Talk {
         }
     }
 
-    fn file(self) -> Vec<u8> {
-        self.writer.finish().expect("a vector takes everything")
-    }
-
-    fn told(self) -> Vec<ConnectionSummary> {
-        summary(&self.file()).connections
+    fn summaries(self) -> Vec<ConnectionSummary> {
+        self.hosts.summary().connections
     }
 
     fn flow(self) -> FlowSummary {
-        let mut connections = self.told();
+        let mut connections = self.summaries();
         assert_eq!(connections.len(), 1);
         connections[0].flows.swap_remove(0)
     }
@@ -132,94 +95,94 @@ impl Talk {
 #[test]
 fn a_path_that_takes_shorter_packets_is_no_application() {
     // A growing window. The last packet of each round has PSH.
-    let mut talk = Talk::new();
-    talk.shake();
+    let mut conversation = Conversation::new();
+    conversation.shake();
     let mut from = 0;
     for window in 2..40 {
         for packet in 1..=window {
             let flags = if packet == window { PUSH } else { ACK };
-            talk.data(from, flags, 1_228);
+            conversation.data(from, flags, 1_228);
             from += 1_228;
         }
-        talk.wait(20);
-        talk.ack(from, 60_000);
+        conversation.wait(20);
+        conversation.ack(from, 60_000);
     }
-    let flow = talk.flow();
+    let flow = conversation.flow();
     assert_eq!(flow.mss_bytes, 1_228);
     let by = flow.limited_by.expect("limits");
     assert!(by.application < 0.15, "{by:?}");
     // The same rounds with short writes.
-    let mut talk = Talk::new();
-    talk.shake();
+    let mut conversation = Conversation::new();
+    conversation.shake();
     for write in 0..50 {
-        talk.data(write * 700, PUSH, 700);
-        talk.wait(20);
-        talk.ack((write + 1) * 700, 60_000);
+        conversation.data(write * 700, PUSH, 700);
+        conversation.wait(20);
+        conversation.ack((write + 1) * 700, 60_000);
     }
-    let by = talk.flow().limited_by.expect("limits");
+    let by = conversation.flow().limited_by.expect("limits");
     assert!(by.application > 0.9, "{by:?}");
 }
 
 #[test]
 fn ports_that_are_used_again_are_another_connection() {
-    let mut talk = Talk::new();
-    talk.shake();
-    talk.rounds(5, 1_000);
-    talk.wait(500);
-    talk.shift = 3_000_000_000;
-    talk.shake();
-    talk.rounds(2, 1_000);
-    let told = talk.told();
-    let delivered = told.iter().map(|one| one.flows[0].delivered_bytes);
+    let mut conversation = Conversation::new();
+    conversation.shake();
+    conversation.rounds(5, 1_000);
+    conversation.wait(500);
+    conversation.shift = 3_000_000_000;
+    conversation.shake();
+    conversation.rounds(2, 1_000);
+    let all = conversation.summaries();
+    let delivered = all.iter().map(|one| one.flows[0].delivered_bytes);
     assert_eq!(delivered.collect::<Vec<_>>(), [10_000, 4_000]);
-    assert!(told.iter().all(|one| one.handshake_ms == Some(20.0)));
+    assert!(all.iter().all(|one| one.handshake_ms == Some(20.0)));
 }
 
 #[test]
 fn an_answer_that_comes_twice_is_of_the_same_connection() {
-    let mut talk = Talk::new();
-    talk.say(true, START - 1, 0, SYN, 60_000, 0);
-    talk.wait(1_000);
-    talk.say(true, START - 1, 0, SYN, 60_000, 0);
-    talk.wait(20);
-    talk.say(false, OTHER - 1, START, ANSWER, 60_000, 0);
-    talk.wait(1_000);
-    talk.say(false, OTHER - 1, START, ANSWER, 60_000, 0);
-    talk.rounds(3, 1_460);
-    assert_eq!(talk.flow().delivered_bytes, 6 * 1_460);
+    let mut conversation = Conversation::new();
+    conversation.say(true, START - 1, 0, SYN, 60_000, 0);
+    conversation.wait(1_000);
+    conversation.say(true, START - 1, 0, SYN, 60_000, 0);
+    conversation.wait(20);
+    conversation.say(false, OTHER - 1, START, SYN_ACK, 60_000, 0);
+    conversation.wait(1_000);
+    conversation.say(false, OTHER - 1, START, SYN_ACK, 60_000, 0);
+    conversation.rounds(3, 1_460);
+    assert_eq!(conversation.flow().delivered_bytes, 6 * 1_460);
 }
 
 #[test]
 fn what_asks_for_an_answer_alone_is_no_repeat() {
-    let mut talk = Talk::new();
-    talk.shake();
-    talk.rounds(3, 1_460);
+    let mut conversation = Conversation::new();
+    conversation.shake();
+    conversation.rounds(3, 1_460);
     let sent = 6 * 1_460;
     // Keepalives with the last acknowledged byte, and one without a byte.
     for len in [1, 1, 0, 1] {
-        talk.wait(45_000);
-        talk.data(sent - 1, ACK, len);
-        talk.wait(20);
-        talk.ack(sent, 60_000);
+        conversation.wait(45_000);
+        conversation.data(sent - 1, ACK, len);
+        conversation.wait(20);
+        conversation.ack(sent, 60_000);
     }
     // A zero window. The byte behind the window is sent again and again until the window opens.
-    talk.data(sent, PUSH, 1_000);
-    talk.wait(20);
-    talk.ack(sent + 1_000, 0);
+    conversation.data(sent, PUSH, 1_000);
+    conversation.wait(20);
+    conversation.ack(sent + 1_000, 0);
     for _ in 0..3 {
-        talk.wait(300);
-        talk.data(sent + 1_000, ACK, 1);
-        talk.wait(20);
-        talk.ack(sent + 1_000, 0);
+        conversation.wait(300);
+        conversation.data(sent + 1_000, ACK, 1);
+        conversation.wait(20);
+        conversation.ack(sent + 1_000, 0);
     }
-    talk.wait(300);
-    talk.data(sent + 1_000, ACK, 1);
-    talk.wait(20);
-    talk.ack(sent + 1_001, 60_000);
-    talk.data(sent + 1_001, PUSH, 1_459);
-    talk.wait(20);
-    talk.ack(sent + 2_460, 60_000);
-    let flow = talk.flow();
+    conversation.wait(300);
+    conversation.data(sent + 1_000, ACK, 1);
+    conversation.wait(20);
+    conversation.ack(sent + 1_001, 60_000);
+    conversation.data(sent + 1_001, PUSH, 1_459);
+    conversation.wait(20);
+    conversation.ack(sent + 2_460, 60_000);
+    let flow = conversation.flow();
     let counted = (
         flow.retransmitted,
         flow.lost,
@@ -236,22 +199,22 @@ fn what_asks_for_an_answer_alone_is_no_repeat() {
 fn fin_is_not_data() {
     let close = Flags::ACK.with(Flags::FIN);
     for is_with_data in [true, false] {
-        let mut talk = Talk::new();
-        talk.shift = u32::MAX - START - 3_000;
-        talk.shake();
-        talk.rounds(3, 1_000);
+        let mut conversation = Conversation::new();
+        conversation.shift = u32::MAX - START - 3_000;
+        conversation.shake();
+        conversation.rounds(3, 1_000);
         // FIN follows a hole, and SACK acknowledges it.
         let sent = if is_with_data { 8_000 } else { 7_000 };
-        talk.data(6_000, ACK, 1_000);
-        talk.data(7_000, close, sent - 7_000);
-        talk.wait(20);
-        talk.sack(6_000, 7_000..sent + 1);
-        talk.data(6_000, ACK, 1_000);
-        talk.wait(20);
-        talk.ack(sent + 1, 60_000);
-        talk.say(false, OTHER, START + sent + 1, close, 60_000, 500);
-        talk.say(true, START + sent + 1, OTHER + 501, ACK, 60_000, 0);
-        let mut connections = talk.told();
+        conversation.data(6_000, ACK, 1_000);
+        conversation.data(7_000, close, sent - 7_000);
+        conversation.wait(20);
+        conversation.sack(6_000, 7_000..sent + 1);
+        conversation.data(6_000, ACK, 1_000);
+        conversation.wait(20);
+        conversation.ack(sent + 1, 60_000);
+        conversation.say(false, OTHER, START + sent + 1, close, 60_000, 500);
+        conversation.say(true, START + sent + 1, OTHER + 501, ACK, 60_000, 0);
+        let mut connections = conversation.summaries();
         let flows = connections.swap_remove(0).flows;
         let counted = flows.iter().map(|flow| {
             let lost = flow.lost.expect("it is known");
@@ -265,18 +228,20 @@ fn fin_is_not_data() {
 /// As in ProbeRTT with many losses, the window of a few packets has room only for retransmissions.
 #[test]
 fn a_round_with_only_retransmissions_has_data_in_flight() {
-    let mut talk = Talk::new();
-    talk.shake();
-    talk.rounds(5, 1_000);
-    talk.data(10_000, ACK, 1_000);
-    talk.data(11_000, ACK, 1_000);
-    talk.wait(20);
-    talk.sack(10_000, 11_000..12_000);
-    talk.data(10_000, ACK, 1_000);
-    talk.wait(20);
-    talk.ack(12_000, 60_000);
+    let mut conversation = Conversation::new();
+    conversation.shake();
+    conversation.rounds(5, 1_000);
+    conversation.data(10_000, ACK, 1_000);
+    conversation.data(11_000, ACK, 1_000);
+    conversation.wait(20);
+    conversation.sack(10_000, 11_000..12_000);
+    conversation.data(10_000, ACK, 1_000);
+    conversation.wait(20);
+    conversation.ack(12_000, 60_000);
     let mut trace = Trace::new();
-    trace.read(&talk.file()[..], &|| true).expect("a capture");
+    trace
+        .read(&conversation.hosts.file()[..], &|| true)
+        .expect("a capture");
     let (connections, ..) = trace.into_connections();
     let flow = connections[0].sides[0].flow.as_deref().expect("data");
     let most = flow.rounds.done().iter().map(|round| round.most().get());
@@ -286,13 +251,13 @@ fn a_round_with_only_retransmissions_has_data_in_flight() {
 
 #[test]
 fn without_acknowledgements_nothing_is_told_of_limits() {
-    let mut talk = Talk::new();
-    talk.say(true, START - 1, 0, SYN, 60_000, 0);
+    let mut conversation = Conversation::new();
+    conversation.say(true, START - 1, 0, SYN, 60_000, 0);
     for packet in 0..40 {
-        talk.wait(5);
-        talk.data(packet * 1_460, ACK, 1_460);
+        conversation.wait(5);
+        conversation.data(packet * 1_460, ACK, 1_460);
     }
-    let flow = talk.flow();
+    let flow = conversation.flow();
     assert_eq!((flow.packets, flow.acks), (40, 0));
     assert!(flow.limited_by.is_none(), "{flow:?}");
     assert!(

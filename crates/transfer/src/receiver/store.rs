@@ -14,7 +14,7 @@
 //! Both directories are held open: a user who replaces the state folder in the output directory gets nothing of it.
 
 use std::collections::HashSet;
-use std::fs::{self, File, TryLockError};
+use std::fs::{File, TryLockError};
 use std::io::{self, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -80,7 +80,7 @@ impl Store {
     /// Opens the output directory of `config`, and creates it if it is missing.
     pub fn open(config: &ReceiverConfig, disk: Box<dyn Disk>) -> Result<Store, Error> {
         let out = config.out.as_path();
-        fs::create_dir_all(out).map_err(at(out))?;
+        files::make_directory(out, 0o777).map_err(at(out))?;
         let path = out.canonicalize().map_err(at(out))?;
         let out = Directory::open(&path).map_err(at(&path))?;
         let (state, lock) = lock(&out)?;

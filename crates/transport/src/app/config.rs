@@ -102,13 +102,6 @@ pub struct Poisson {
     pub count: Option<u64>,
 }
 
-impl Poisson {
-    /// The mean offered load.
-    pub fn offered_load(&self) -> Rate {
-        Rate::from_transfer(self.sizes.mean(), self.interval)
-    }
-}
-
 /// The connections that carry the objects of a Poisson process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename = "way to use connections", rename_all = "lowercase")]

@@ -1,49 +1,17 @@
 //! One poll, printed.
 
-use fleet::{Column, Connection, Group, GroupBy, Limit, Moment};
+use fleet::column::{OF_ONE_POLL, SPARE_OF_ONE_POLL};
+use fleet::{Column, Connection, Group, GroupBy, GroupRow};
 use program::failure::Failure;
 use program::output;
 use report::{Table, below};
-use serde_json::{Map, Value, json};
+use tables::Json;
 use tables::numbers::count;
-use tables::statistics::nearest_rank;
-use units::{Duration, Rate};
 
 use super::Options;
 use super::watching::Watching;
 use crate::terminal::connections::{share_remotes, some_of};
 use crate::terminal::groups::{HEADINGS, SPARE_HEADINGS, cells};
-
-/// The columns of a table: those that have values after one poll.
-const COLUMNS: [Column; 16] = [
-    Column::Local,
-    Column::Remote,
-    Column::Process,
-    Column::Namespace,
-    Column::Controller,
-    Column::State,
-    Column::Send,
-    Column::Receive,
-    Column::Delivery,
-    Column::Rtt,
-    Column::Ratio,
-    Column::Inflight,
-    Column::Pacing,
-    Column::Resent,
-    Column::As,
-    Column::Cgroup,
-];
-
-/// The columns that are left out first if the terminal is narrow.
-const SPARE_COLUMNS: [Column; 7] = [
-    Column::Cgroup,
-    Column::As,
-    Column::Pacing,
-    Column::Inflight,
-    Column::Local,
-    Column::Ratio,
-    Column::State,
-];
 
 /// Prints the last poll. Returns whether stdout is still open.
 pub fn print(watching: &Watching, options: &Options) -> Result<bool, Failure> {
@@ -65,17 +33,13 @@ fn connections(
     sort.sort(&mut all, false);
     all.truncate(top);
     if is_json {
-        let fields = fleet::fields();
-        return lines(
-            all.iter()
-                .map(|one| output::json_text(&fleet::json(&fields, &one.seen))),
-        );
+        return json(&fleet::fields(), all.iter().map(|one| &one.seen));
     }
     // Empty columns are left out: rates, for example, need two polls.
     let is_known = |column: &Column| {
         column.tells(all.iter().copied()) && all.iter().any(|one| column.cell(one) != "–")
     };
-    let shown: Vec<Column> = COLUMNS.into_iter().filter(is_known).collect();
+    let shown: Vec<Column> = OF_ONE_POLL.iter().copied().filter(is_known).collect();
     let headings = shown.iter().map(|column| column.heading());
     let rows = all.iter().map(|one| {
         shown
@@ -90,8 +54,9 @@ fn connections(
     };
     let keeps_local = share_remotes(&all);
     let is_spare = |column: &Column| *column != sort && !(keeps_local && *column == Column::Local);
-    let spare: Vec<&str> = SPARE_COLUMNS
-        .into_iter()
+    let spare: Vec<&str> = SPARE_OF_ONE_POLL
+        .iter()
+        .copied()
         .filter(is_spare)
         .map(Column::heading)
         .collect();
@@ -116,10 +81,8 @@ fn groups(
     all.truncate(top);
     if options.json {
         let when = watching.watcher.table().when();
-        return lines(
-            all.iter()
-                .map(|group| output::json_text(&of_group(by, group, when))),
-        );
+        let rows = all.iter().map(|group| GroupRow { group, when });
+        return json(&fleet::group_fields(by), rows);
     }
     let rows = all.iter().map(cells);
     let table = Table::new(
@@ -145,35 +108,12 @@ fn groups(
     )
 }
 
-fn of_group(by: GroupBy, group: &Group, when: Moment) -> Map<String, Value> {
-    let time = |span: Option<Duration>| span.map(Duration::as_millis_f64);
-    let shares = group.since.shares();
-    let value = json!({
-        by.name(): group.name,
-        "unix_s": when.unix_s,
-        "at_s": when.at.as_secs_f64(),
-        "connections": group.connections,
-        "send_rate_bps": group.send_rate.map(Rate::bits_per_sec),
-        "receive_rate_bps": group.receive_rate.map(Rate::bits_per_sec),
-        "srtt_p50_ms": time(nearest_rank(&group.rtts, 0.5)),
-        "srtt_p95_ms": time(nearest_rank(&group.rtts, 0.95)),
-        "min_rtt_ms": time(group.min_rtt),
-        "delivery_rate_p50_bps": nearest_rank(&group.delivery_rates, 0.5).map(Rate::bits_per_sec),
-        "resent": group.since.resent(),
-        "limited_application": shares.map(|shares| shares.application),
-        "limited_receiver": shares.map(|shares| shares.receiver),
-        "limited_send_buffer": shares.map(|shares| shares.send_buffer),
-        "limited_congestion": shares.map(|shares| shares.congestion),
-        "limit": shares.map(|shares| Limit::name(shares.most().0)),
-    });
-    match value {
-        Value::Object(fields) => fields,
-        _ => Map::new(),
-    }
-}
-
-/// Prints lines at once. Returns whether stdout is still open.
-fn lines(lines: impl Iterator<Item = String>) -> Result<bool, Failure> {
+/// The rows as lines of JSON.
+fn json<R>(
+    columns: &[tables::Column<'_, R>],
+    rows: impl Iterator<Item = R>,
+) -> Result<bool, Failure> {
+    let lines = rows.map(|row| output::json_text(&Json { columns, row: &row }));
     let lines: Vec<String> = lines.collect();
     if lines.is_empty() {
         return Ok(true);

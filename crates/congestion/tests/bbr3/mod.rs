@@ -12,15 +12,13 @@ mod paths;
 mod probe_rtt;
 mod self_limited;
 mod startup;
-#[path = "../support/mod.rs"]
-mod support;
 mod undo;
 mod up;
 
+use crate::support::{Flow, MSS, Point, connection, mbit, path};
 use congestion::bbr3::{Bbr3, Config};
 use congestion::{Bytes, Duration, Rate, Ratio, Snapshot, Time};
 use path::{Change, PathConfig};
-use support::{Flow, MSS, Point, connection, mbit, path};
 
 const DRAIN: &str = "Drain";
 const DOWN: &str = "ProbeBW_DOWN";

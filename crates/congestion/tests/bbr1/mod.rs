@@ -6,11 +6,9 @@ mod policer;
 mod probe_rtt;
 mod startup;
 mod steady_state;
-#[path = "../support/mod.rs"]
-mod support;
 
+use crate::support::{Flow, connection};
 use congestion::bbr1::{Bbr1, Config};
-use support::{Flow, connection};
 
 fn bbr1() -> Bbr1 {
     Bbr1::new(connection(1), Config::default())

@@ -1,10 +1,7 @@
 //! CUBIC and Reno in virtual time: their known properties, on the paths on which they are known.
 
-#[path = "../support/mod.rs"]
-mod support;
-
+use crate::support::{Flow, MSS, at_ms, connection, mbit, path};
 use congestion::{AnyController, Bytes, ControllerKind, Duration, Ratio, Time};
-use support::{Flow, MSS, at_ms, connection, mbit, path};
 
 const RTPROP: Duration = Duration::from_millis(40);
 const LOSS_BASED: [ControllerKind; 2] = [ControllerKind::Cubic, ControllerKind::Reno];
