@@ -80,6 +80,8 @@ impl Record {
                 .group
                 .and_then(|group| window.limit(&limits, group, payload_share));
             flow.limit_share = limit.map(|limit| flow.goodput_bps as f64 / limit);
+            let routed = flow.group.filter(|_| path.name.is_some());
+            flow.rtprop_ms = routed.map(|group| limits.network().rtprop(group).as_millis_f64());
         }
         let window = Window::of(&flows, scenario.warmup, end);
         let together = Together::of(summaries.iter(), &limits, window, payload_share);
