@@ -25,7 +25,8 @@ impl Hops {
             } else {
                 link.clone()
             };
-            PathRecorder::new(spec, scenario.warmup).named(network.name(*crossing))
+            let recorder = PathRecorder::new(spec, scenario.warmup).among(crossings.len());
+            recorder.named(network.name(*crossing))
         };
         Hops {
             recorders: crossings.iter().map(recorder).collect(),
