@@ -41,12 +41,17 @@ struct Ways {
 struct Problem {
     field: String,
     reason: String,
+    /// The number of links of a route before the one that is wrong.
+    links: usize,
 }
 
 impl Problem {
     fn new(field: impl Into<String>, reason: impl Into<String>) -> Problem {
-        let (field, reason) = (field.into(), reason.into());
-        Problem { field, reason }
+        Problem {
+            field: field.into(),
+            reason: reason.into(),
+            links: 0,
+        }
     }
 }
 
@@ -191,12 +196,23 @@ impl<'s> Routing<'s> {
         site.map(Some).ok_or_else(unknown)
     }
 
-    /// The links of a route without a given beginning.
+    /// The links of a route without a given beginning. If it fails from either end of its first link, the problem is that
+    /// of the attempt that came further.
     fn walk_anyhow(&self, route: &[Name]) -> Result<Vec<Crossing>, Problem> {
         let first = self.named("route", 0, route)?;
         let [from, to] = self.ends[first];
-        let forward = self.walk("route", from, route);
-        forward.or_else(|problem| self.walk("route", to, route).map_err(|_| problem))
+        let forward = match self.walk("route", from, route) {
+            Ok(there) => return Ok(there),
+            Err(forward) => forward,
+        };
+        let further = |backward: Problem| {
+            if backward.links > forward.links {
+                backward
+            } else {
+                forward
+            }
+        };
+        self.walk("route", to, route).map_err(further)
     }
 
     /// The links of a route that begins at a site.
@@ -205,17 +221,21 @@ impl<'s> Routing<'s> {
             let reason = format!("has more than {MAX_HOPS} links; give a shorter one");
             return Err(Problem::new(field, reason));
         }
+        let links = (0..route.len()).map(|place| self.named(field, place, route));
+        let links: Vec<usize> = links.collect::<Result<_, _>>()?;
         let mut crossings = Vec::with_capacity(route.len());
         let mut passed = vec![begin];
-        for (place, name) in route.iter().enumerate() {
+        for (place, (name, link)) in route.iter().zip(links).enumerate() {
             let here = *passed.last().unwrap_or(&begin);
-            let link = self.named(field, place, route)?;
             let next = match self.ends[link] {
                 [from, to] if from == here => Some((to, false)),
                 [from, to] if to == here => Some((from, true)),
                 _ => None,
             };
-            let at = |reason: String| Problem::new(format!("{field}[{place}]"), reason);
+            let at = |reason: String| Problem {
+                links: place,
+                ..Problem::new(format!("{field}[{place}]"), reason)
+            };
             let here = self.name(here);
             let Some((site, is_back)) = next else {
                 let [from, to] = self.ends[link].map(|site| self.name(site));

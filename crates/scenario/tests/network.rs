@@ -122,6 +122,16 @@ fn what_is_wrong_is_told_in_one_line() {
             "line 17: flow.route[1]: link cd joins c and d, but the route is at b; give a link from there",
         ),
         (
+            vec![ab, link("bc", "b", "c"), link("cd", "c", "d")],
+            "route = ['cd', 'bc', 'xx']",
+            "line 23: flow.route[2]: there is no link xx",
+        ),
+        (
+            vec![ab, link("bc", "b", "c"), link("cd", "c", "d")],
+            "route = ['cd', 'bc', 'cd']",
+            "line 23: flow.route[2]: link cd joins c and d, but the route is at b; give a link from there",
+        ),
+        (
             vec![ab, link("bc", "b", "c"), link("ca", "c", "a")],
             "route = ['ab', 'bc', 'ca']",
             "line 23: flow.route[2]: link ca leads back to a: a loop; leave its links out",
