@@ -109,7 +109,7 @@ impl Engine for Fake {
             recorder.finish(span, end)
         };
         let run = RunFacts {
-            scenario,
+            network: &scenario.network(),
             engine: "fake",
             end,
             wall: std::time::Duration::from_nanos(before as u64 * 1_000),
