@@ -2,7 +2,7 @@
 
 use path::Queued;
 use record::{PathRecord, PathRecorder, PathSample, PathSummary, PathTotals};
-use scenario::{Crossing, Scenario};
+use scenario::{Crossing, Network};
 use units::Duration;
 
 /// The observed state of all bottlenecks.
@@ -14,9 +14,9 @@ pub(crate) struct Hops {
 }
 
 impl Hops {
-    /// Creates every bottleneck of the scenario.
-    pub fn of(scenario: &Scenario) -> Hops {
-        let network = scenario.network();
+    /// Creates every bottleneck of the network.
+    pub fn of(network: &Network<'_>) -> Hops {
+        let warmup = network.scenario().warmup;
         let crossings = network.observed();
         let recorder = |crossing: &Crossing| {
             let link = network.links()[crossing.link];
@@ -25,7 +25,8 @@ impl Hops {
             } else {
                 link.clone()
             };
-            PathRecorder::new(spec, scenario.warmup).named(network.name(*crossing))
+            let recorder = PathRecorder::new(spec, warmup).among(crossings.len());
+            recorder.named(network.name(*crossing))
         };
         Hops {
             recorders: crossings.iter().map(recorder).collect(),

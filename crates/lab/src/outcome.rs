@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use record::{Record, Recorded, RunFacts};
-use scenario::Scenario;
+use scenario::Network;
 use units::Duration;
 
 use crate::engine::Progress;
@@ -13,7 +13,7 @@ use crate::hops::Hops;
 
 /// A run that is over.
 pub(crate) struct Outcome<'s> {
-    pub scenario: &'s Scenario,
+    pub network: &'s Network<'s>,
     pub engine: EngineKind,
     /// The real time at which it began.
     pub begin: Instant,
@@ -41,7 +41,7 @@ impl Outcome<'_> {
             transfers: self.flows.transfers.finish(),
         };
         let run = RunFacts {
-            scenario: self.scenario,
+            network: self.network,
             engine: self.engine.name(),
             end,
             wall: self.begin.elapsed(),

@@ -5,7 +5,7 @@ use transport::segment::HEADERS;
 use units::Duration;
 
 use document::DocumentError;
-use scenario::{Network, Route, Scenario};
+use scenario::{Network, Route};
 
 /// The links, and the ways over them.
 #[derive(Debug)]
@@ -59,9 +59,8 @@ impl Ways {
 }
 
 /// The share of payload in the packets of the group with the largest ones.
-pub(super) fn payload_share(scenario: &Scenario) -> f64 {
-    let network = scenario.network();
-    let sizes = (0..scenario.flows.len()).map(|group| network.mss(group));
+pub(super) fn payload_share(network: &Network<'_>) -> f64 {
+    let sizes = (0..network.routes().len()).map(|group| network.mss(group));
     let mss = sizes.max().unwrap_or_default();
     mss.get() as f64 / (mss + HEADERS).get() as f64
 }

@@ -1,6 +1,7 @@
 //! Networks of links with names, in virtual time.
 
 use lab::{Cancel, Engine, Sim};
+use record::measure::{Measure, Select, Subject};
 use record::{FlowSummary, PathSummary, Record};
 use scenario::Scenario;
 
@@ -19,6 +20,9 @@ fn told(record: &Record) -> String {
     summary.wall_s = 0.0;
     for path in std::iter::once(&mut summary.path).chain(&mut summary.next) {
         (path.name, path.packets) = (None, None);
+    }
+    for flow in &mut summary.flows {
+        flow.rtprop_ms = None;
     }
     format!("{summary:?}")
 }
@@ -192,4 +196,66 @@ fn acks_may_come_back_another_way() {
     assert!((260.0..264.0).contains(&rtt), "{rtt}");
     let ground = self::link(&record, "ground");
     assert!(ground.packets > Some(500), "{ground:?}");
+}
+
+/// No link of a network is the bottleneck of every flow, so it has none of the measures about the path. RTprop is each
+/// flow's own.
+#[test]
+fn measures_of_a_network_are_not_those_of_its_first_link() {
+    let head = "name = 'x'\nduration = '8s'\nwarmup = '2s'\nhost = { receive_buffer = '4mb' }\n";
+    let fields =
+        |rate: &str, rtt: &str| format!("rate = '{rate}'\nrtt = '{rtt}'\nbuffer = '100p'\n");
+    let path = format!(
+        "{head}[path]\n{}[[flow]]\ncontroller = 'bbr1'\n",
+        fields("10mbit", "50ms")
+    );
+    let network = format!(
+        "{head}[[link]]\nname = 'access'\nfrom = 'a'\nto = 'b'\n{}[[link]]\nname = 'core'\nfrom = 'b'\nto = 'c'\n{}\
+         [[flow]]\ncontroller = 'bbr1'\nfrom = 'a'\nto = 'c'\n[[flow]]\ncontroller = 'bbr1'\nfrom = 'a'\nto = 'b'\n",
+        fields("1gbit", "10ms"),
+        fields("10mbit", "40ms"),
+    );
+    let (path, network) = (run(&path), run(&network));
+    let of = |record: &Record, group: usize, name: &str| {
+        let select = Select {
+            flows: Some(record::measure::Flows::Group(group)),
+            ..Select::default()
+        };
+        let measure = Measure::named(name).expect("a measure");
+        measure.of(&Subject::new(record, &select))
+    };
+    for about_the_path in [
+        "limit_share",
+        "utilization",
+        "window_share",
+        "power",
+        "rtt_windows",
+        "rtt_buffers",
+        "rtt_four_packets",
+        "queue_mean",
+        "queue_p95",
+        "queue_p5",
+        "queue_max",
+        "drops",
+        "startup_growth",
+        "startup_queue",
+        "drained",
+        "btl_bw_min",
+        "btl_bw_max",
+    ] {
+        assert!(of(&path, 0, about_the_path).is_some(), "{about_the_path}");
+        assert_eq!(of(&network, 0, about_the_path), None, "{about_the_path}");
+    }
+    for (group, rtprop_ms) in [(0, 50.0), (1, 10.0)] {
+        let of = |name: &str| of(&network, group, name).unwrap_or_else(|| panic!("no {name}"));
+        let rtprops = of("rtt_p50_rtprops");
+        assert!(
+            (rtprops * rtprop_ms - of("rtt_p50")).abs() < 1e-9,
+            "{rtprops}"
+        );
+        let believed = of("rt_prop_p50");
+        assert!((0.99..1.3).contains(&believed), "{believed}");
+    }
+    assert!(of(&network, 0, "goodput_share") > Some(0.8));
+    assert_eq!(path.summary.flows[0].rtprop_ms, None, "that of the path");
 }

@@ -348,6 +348,7 @@ impl FlowRecorder {
             goodput_bps: goodput(payload, life).bits_per_sec(),
             limit_share: None,
             startup_exit_bps: self.startup.exit().map(Rate::bits_per_sec),
+            rtprop_ms: None,
             rtt_ms: (&self.rtts).into(),
             sent_bytes: since_warmup(|totals| totals.sent.map(Bytes::get)),
             delivered_bytes: payload.get(),

@@ -66,6 +66,13 @@ pub struct PathRecord {
     pub samples: Vec<PathSample>,
 }
 
+/// The most samples that all links of a run keep together, unless that is less than the minimum of a [`Series`] for each:
+/// the capacity of 64 series, as many as a chain has hops.
+const MAX_SAMPLES_OF_ALL_LINKS: usize = 64 * Series::<PathSample>::CAPACITY;
+
+/// The most links whose distributions are fine; with more, they are coarse.
+const MAX_FINE_LINKS: usize = 1_000;
+
 /// Builds the path's record and summary from an engine's observations.
 #[derive(Debug, Clone)]
 pub struct PathRecorder {
@@ -92,6 +99,23 @@ impl PathRecorder {
             queue: Distribution::default(),
             before: (Duration::ZERO, PathTotals::default()),
             now: None,
+        }
+    }
+
+    /// Shares the memory of a run with this number of links in all. The more links, the fewer samples each of them keeps;
+    /// with more than a thousand, percentiles of queues are [coarse](Distribution::coarse).
+    #[must_use]
+    pub fn among(self, links: usize) -> PathRecorder {
+        PathRecorder {
+            series: Some(Series::with_capacity(
+                MAX_SAMPLES_OF_ALL_LINKS / links.max(1),
+            )),
+            queue: if links > MAX_FINE_LINKS {
+                Distribution::coarse()
+            } else {
+                Distribution::default()
+            },
+            ..self
         }
     }
 

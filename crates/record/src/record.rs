@@ -1,6 +1,6 @@
 //! The observations of one run.
 
-use scenario::{FlowSpec, Limits, Scenario};
+use scenario::{FlowSpec, Limits, Network, Scenario};
 use units::Duration;
 
 use super::fairness::{Fairness, WhileAllLive};
@@ -30,8 +30,8 @@ pub struct Record {
 /// The facts of a run that recorders do not know.
 #[derive(Debug, Clone, Copy)]
 pub struct RunFacts<'r> {
-    /// The scenario.
-    pub scenario: &'r Scenario,
+    /// The scenario, with the routes of its flows.
+    pub network: &'r Network<'r>,
     /// The engine's name.
     pub engine: &'static str,
     /// The end, in the scenario's time.
@@ -61,17 +61,18 @@ impl Record {
     /// Builds a record, and adds what concerns several of its parts: shares of the limit, fairness.
     pub fn new(run: RunFacts<'_>, recorded: Recorded) -> Record {
         let RunFacts {
-            scenario,
+            network,
             end,
             payload_share,
             ..
         } = run;
+        let scenario = network.scenario();
         let (path, first) = recorded.path;
         let (next, further): (Vec<_>, Vec<_>) = recorded.next.into_iter().unzip();
         let (mut summaries, flows): (Vec<FlowSummary>, Vec<FlowRecord>) =
             recorded.flows.into_iter().unzip();
         let (transfers, completions) = recorded.transfers;
-        let limits = Limits::of(scenario);
+        let limits = Limits::of(network);
         let groups = groups(scenario);
         for (flow, life) in summaries.iter_mut().zip(&flows) {
             flow.group = groups.get(flow.id).copied();
@@ -80,13 +81,15 @@ impl Record {
                 .group
                 .and_then(|group| window.limit(&limits, group, payload_share));
             flow.limit_share = limit.map(|limit| flow.goodput_bps as f64 / limit);
+            let routed = flow.group.filter(|_| path.name.is_some());
+            flow.rtprop_ms = routed.map(|group| network.rtprop(group).as_millis_f64());
         }
         let window = Window::of(&flows, scenario.warmup, end);
         let together = Together::of(summaries.iter(), &limits, window, payload_share);
         let controllers = OfController::each(&summaries, &limits, window, payload_share);
         let goodputs = summaries.iter().map(|flow| flow.goodput_bps as f64);
         let fairness = Fairness::of(goodputs, &flows, scenario.warmup, end);
-        let rtprop_ms = limits.network().least_rtprop().as_millis_f64();
+        let rtprop_ms = network.least_rtprop().as_millis_f64();
         let validity = Validity::at(rtprop_ms, std::iter::once(&path).chain(&next));
         Record {
             summary: Summary {
@@ -146,7 +149,7 @@ impl Record {
         let chosen = self.summary.flows.iter().filter(|flow| is_chosen(flow));
         Together::of(
             chosen,
-            &Limits::of(&self.scenario),
+            &Limits::of(&self.scenario.network()),
             window,
             self.payload_share,
         )

@@ -50,6 +50,32 @@ fn span(start: Duration, completed: Option<Duration>) -> FlowSpan {
     }
 }
 
+/// A chain's hops keep all samples that one hop keeps. The links of a large network share the room.
+#[test]
+fn many_links_share_the_room_of_a_few() {
+    let recorded = |links: usize| {
+        let mut recorder = PathRecorder::new(PathSpec::default(), Duration::ZERO).among(links);
+        for tick in 0..30_000u64 {
+            recorder.sample(PathSample {
+                at: Duration::from_millis(tick),
+                queue: Bytes::ZERO,
+                delay: Duration::from_millis(1_000 + tick % 100),
+            });
+        }
+        let (summary, record) = recorder.finish(SECOND * 30, 1.0);
+        (summary.queue_ms.p50.expect("a queue"), record.samples.len())
+    };
+    let (fine, samples) = recorded(1);
+    assert!(samples > 14_000, "{samples}");
+    assert_eq!(recorded(64), (fine, samples));
+    let (coarse, samples) = recorded(20_000);
+    assert!(samples <= 105, "{samples}");
+    assert!(
+        coarse != fine && (coarse / fine - 1.0).abs() < 0.01,
+        "{coarse} for {fine}"
+    );
+}
+
 #[test]
 fn a_flow_in_numbers() {
     let (summary, record) = flow(Duration::ZERO).finish(span(Duration::ZERO, None), SECOND * 10);

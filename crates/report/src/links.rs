@@ -12,7 +12,7 @@ pub(super) const MAX_LINK_LINES: usize = 20;
 pub(super) const SPARE_OF_LINKS: [&str; 4] = ["marked", "random losses", "packets", "queue max"];
 
 /// All bottlenecks of a record, with their indices.
-pub(super) fn bottlenecks(record: &Record) -> impl Iterator<Item = (usize, &PathSummary)> + Clone {
+pub(crate) fn bottlenecks(record: &Record) -> impl Iterator<Item = (usize, &PathSummary)> + Clone {
     let summary = &record.summary;
     std::iter::once(&summary.path)
         .chain(&summary.next)

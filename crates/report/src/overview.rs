@@ -307,8 +307,11 @@ fn while_all_live(record: &Record) -> Vec<String> {
 /// Describes the packets that a link discarded for other reasons than a full queue or random loss.
 fn discarded(path: &PathSummary) -> impl Iterator<Item = String> {
     let told = |packets: Option<u64>, why: &str| {
-        let packets = packets.filter(|packets| *packets > 0)?;
-        Some(format!("{} {why}", count(packets, "packet")))
+        let packets = count(packets.filter(|packets| *packets > 0)?, "packet");
+        Some(match &path.name {
+            Some(link) => format!("link {link}: {packets} {why}"),
+            None => format!("{packets} {why}"),
+        })
     };
     let too_big = told(path.too_big, "larger than the MTU, and dropped");
     let corrupted = told(path.corrupted, "damaged on the way, and discarded");
@@ -372,6 +375,11 @@ mod tests {
         assert_eq!(
             discarded(&path).last().as_deref(),
             Some("81 packets damaged on the way, and discarded")
+        );
+        path.name = Some("dsl.uplink".to_string());
+        assert_eq!(
+            discarded(&path).next().as_deref(),
+            Some("link dsl.uplink: 1 packet larger than the MTU, and dropped")
         );
     }
 }

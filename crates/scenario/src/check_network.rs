@@ -16,8 +16,9 @@ impl Scenario {
     /// Checks the links and that every flow has a route, and returns both.
     pub(crate) fn check_network(&self) -> Result<Network<'_>, DocumentError> {
         self.check_links()?;
-        let mut routing = Routing::of(self);
-        let routes = (0..self.flows.len()).map(|group| routing.route(group));
+        let groups = 0..self.flows.len();
+        let routing = Routing::of(self, groups.clone());
+        let routes = groups.map(|group| routing.route(group));
         let network = self.network_of(routes.collect::<Result<_, _>>()?);
         self.check_use(&network)?;
         self.check_own_rtts(&network)?;

@@ -6,12 +6,11 @@ use units::{Bytes, Duration};
 use super::course::Transmitted;
 use super::link_spec::LinkSpec;
 use super::network::Network;
-use super::scenario::Scenario;
 
 /// The capacity of a scenario's links. It is computed once for all flows.
 #[derive(Debug, Clone)]
 pub struct Limits<'s> {
-    network: Network<'s>,
+    network: &'s Network<'s>,
     /// Both directions of each link: of data, and of ACKs.
     links: Vec<[Link; 2]>,
 }
@@ -41,9 +40,8 @@ impl Link {
 }
 
 impl<'s> Limits<'s> {
-    /// Computes the limits of the scenario.
-    pub fn of(scenario: &'s Scenario) -> Limits<'s> {
-        let network = scenario.network();
+    /// Computes the limits of the network.
+    pub fn of(network: &'s Network<'s>) -> Limits<'s> {
         let links = network.links().iter();
         let links = links.map(|link| [link.data.clone(), link.acks()].map(Link::new));
         Limits {
@@ -53,8 +51,8 @@ impl<'s> Limits<'s> {
     }
 
     /// The links and the routes over them.
-    pub fn network(&self) -> &Network<'s> {
-        &self.network
+    pub fn network(&self) -> &'s Network<'s> {
+        self.network
     }
 
     /// The goodput in bits per second that a flow of a group could have between two times if it were alone, by the links
@@ -120,6 +118,7 @@ impl LinkSpec {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Scenario;
 
     #[test]
     fn a_damaged_packet_takes_its_time_on_every_later_link() {
@@ -152,7 +151,8 @@ mod tests {
             let scenario: Scenario = text.parse().expect("a scenario");
             let share = 1448.0 / 1500.0;
             let (from, to) = (Duration::ZERO, Duration::from_secs(9));
-            let limits = Limits::of(&scenario);
+            let network = scenario.network();
+            let limits = Limits::of(&network);
             let limit = limits.goodput(0, from, to, share);
             let limit = limit.expect("a limit");
             assert!(

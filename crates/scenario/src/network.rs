@@ -23,8 +23,9 @@ pub struct Network<'s> {
 impl Scenario {
     /// Finds the routes of the flows. In a scenario that was not [checked](Scenario::check), a route may be empty.
     pub fn network(&self) -> Network<'_> {
-        let mut routing = Routing::of(self);
-        let routes = (0..self.flows.len()).map(|group| routing.route(group).unwrap_or_default());
+        let groups = 0..self.flows.len();
+        let routing = Routing::of(self, groups.clone());
+        let routes = groups.map(|group| routing.route(group).unwrap_or_default());
         let routes = routes.collect();
         self.network_of(routes)
     }

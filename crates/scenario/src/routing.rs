@@ -1,6 +1,7 @@
 //! Finds the route of each group of flows.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
+use std::ops::Range;
 
 use document::DocumentError;
 use units::hint;
@@ -17,7 +18,7 @@ pub(crate) const MAX_HOPS: usize = 64;
 /// A site, by its index.
 type Site = usize;
 
-/// The links between sites, and the ways from all sites to the destination that was asked for last.
+/// The links between sites, and the shortest ways that flows ask for.
 pub(crate) struct Routing<'s> {
     scenario: &'s Scenario,
     links: HashMap<&'s Name, usize>,
@@ -27,31 +28,46 @@ pub(crate) struct Routing<'s> {
     ends: Vec<[Site; 2]>,
     /// The links that begin or end at each site, in the order of the scenario.
     at: Vec<Vec<Crossing>>,
-    last: Option<Ways>,
+    /// The shortest way from one site to another, if there is one.
+    shortest: HashMap<[Site; 2], Way>,
 }
 
-/// The shortest ways from all sites to one.
-struct Ways {
-    to: Site,
-    /// The number of links, the first link, and whether another way is as short; `None` if there is no way.
+/// The way with the fewest links between two sites.
+struct Way {
+    crossings: Vec<Crossing>,
+    /// Whether another way is as short.
+    is_ambiguous: bool,
+}
+
+/// A search by breadth for the shortest ways to one site after another.
+struct Search {
+    /// The number of links from each site, the first link, and whether another way is as short; `None` if there is no way.
     from: Vec<Option<(usize, Crossing, bool)>>,
+    /// The sites that were found, and their distances, in the order of distance.
+    found: Vec<(Site, usize)>,
 }
 
 /// A problem with a field of a group of flows.
 struct Problem {
     field: String,
     reason: String,
+    /// The number of links of a route before the one that is wrong.
+    links: usize,
 }
 
 impl Problem {
     fn new(field: impl Into<String>, reason: impl Into<String>) -> Problem {
-        let (field, reason) = (field.into(), reason.into());
-        Problem { field, reason }
+        Problem {
+            field: field.into(),
+            reason: reason.into(),
+            links: 0,
+        }
     }
 }
 
 impl<'s> Routing<'s> {
-    pub(crate) fn of(scenario: &'s Scenario) -> Routing<'s> {
+    /// Finds the shortest ways for these groups of flows.
+    pub(crate) fn of(scenario: &'s Scenario, groups: Range<usize>) -> Routing<'s> {
         let mut routing = Routing {
             scenario,
             links: HashMap::new(),
@@ -59,7 +75,7 @@ impl<'s> Routing<'s> {
             names: Vec::new(),
             ends: Vec::new(),
             at: Vec::new(),
-            last: None,
+            shortest: HashMap::new(),
         };
         for (link, NamedLink { name, from, to, .. }) in scenario.links.iter().enumerate() {
             routing.links.entry(name).or_insert(link);
@@ -69,7 +85,28 @@ impl<'s> Routing<'s> {
                 routing.at[site].push(Crossing { link, is_back });
             }
         }
+        routing.search(groups);
         routing
+    }
+
+    /// Finds the shortest ways of the groups without a route. All groups with the same destination share one search.
+    fn search(&mut self, groups: Range<usize>) {
+        let site = |name: &Option<Name>| self.sites.get(name.as_ref()?).copied();
+        let flows = self.scenario.flows[groups].iter();
+        let flows = flows.filter(|flow| flow.route.is_empty());
+        let ends = flows.filter_map(|flow| Some([site(&flow.to)?, site(&flow.from)?]));
+        let mut ends: Vec<[Site; 2]> = ends.collect();
+        ends.sort_unstable();
+        ends.dedup();
+        let mut search = Search::new(self.names.len());
+        for ends in ends.chunk_by(|one, next| one[0] == next[0]) {
+            search.to(ends[0][0], &self.at, &self.ends);
+            let ways = ends.iter().filter_map(|&[to, from]| {
+                let way = search.way(from, to, &self.ends)?;
+                Some(([from, to], way))
+            });
+            self.shortest.extend(ways);
+        }
     }
 
     fn site(&mut self, name: &'s Name) -> Site {
@@ -85,7 +122,7 @@ impl<'s> Routing<'s> {
     /// # Errors
     ///
     /// It has none. The error names the field to change.
-    pub(crate) fn route(&mut self, group: usize) -> Result<Route, DocumentError> {
+    pub(crate) fn route(&self, group: usize) -> Result<Route, DocumentError> {
         let flow = &self.scenario.flows[group];
         let found = if self.scenario.links.is_empty() {
             self.of_chain(flow)
@@ -125,7 +162,7 @@ impl<'s> Routing<'s> {
     }
 
     /// The route of a flow over links with names.
-    fn of_network(&mut self, flow: &FlowSpec) -> Result<Route, Problem> {
+    fn of_network(&self, flow: &FlowSpec) -> Result<Route, Problem> {
         if flow.hops.is_some() {
             let reason = "is for the hops of [path]; give from and to, or a route";
             return Err(Problem::new("hops", reason));
@@ -153,7 +190,7 @@ impl<'s> Routing<'s> {
     }
 
     /// The links of a flow's data.
-    fn there(&mut self, flow: &FlowSpec) -> Result<Vec<Crossing>, Problem> {
+    fn there(&self, flow: &FlowSpec) -> Result<Vec<Crossing>, Problem> {
         let from = self.known("from", flow.from.as_ref())?;
         let to = self.known("to", flow.to.as_ref())?;
         if flow.route.is_empty() {
@@ -191,12 +228,23 @@ impl<'s> Routing<'s> {
         site.map(Some).ok_or_else(unknown)
     }
 
-    /// The links of a route without a given beginning.
+    /// The links of a route without a given beginning. If it fails from either end of its first link, the problem is that
+    /// of the attempt that came further.
     fn walk_anyhow(&self, route: &[Name]) -> Result<Vec<Crossing>, Problem> {
         let first = self.named("route", 0, route)?;
         let [from, to] = self.ends[first];
-        let forward = self.walk("route", from, route);
-        forward.or_else(|problem| self.walk("route", to, route).map_err(|_| problem))
+        let forward = match self.walk("route", from, route) {
+            Ok(there) => return Ok(there),
+            Err(forward) => forward,
+        };
+        let further = |backward: Problem| {
+            if backward.links > forward.links {
+                backward
+            } else {
+                forward
+            }
+        };
+        self.walk("route", to, route).map_err(further)
     }
 
     /// The links of a route that begins at a site.
@@ -205,17 +253,21 @@ impl<'s> Routing<'s> {
             let reason = format!("has more than {MAX_HOPS} links; give a shorter one");
             return Err(Problem::new(field, reason));
         }
+        let links = (0..route.len()).map(|place| self.named(field, place, route));
+        let links: Vec<usize> = links.collect::<Result<_, _>>()?;
         let mut crossings = Vec::with_capacity(route.len());
         let mut passed = vec![begin];
-        for (place, name) in route.iter().enumerate() {
+        for (place, (name, link)) in route.iter().zip(links).enumerate() {
             let here = *passed.last().unwrap_or(&begin);
-            let link = self.named(field, place, route)?;
             let next = match self.ends[link] {
                 [from, to] if from == here => Some((to, false)),
                 [from, to] if to == here => Some((from, true)),
                 _ => None,
             };
-            let at = |reason: String| Problem::new(format!("{field}[{place}]"), reason);
+            let at = |reason: String| Problem {
+                links: place,
+                ..Problem::new(format!("{field}[{place}]"), reason)
+            };
             let here = self.name(here);
             let Some((site, is_back)) = next else {
                 let [from, to] = self.ends[link].map(|site| self.name(site));
@@ -251,35 +303,20 @@ impl<'s> Routing<'s> {
     }
 
     /// The way with the fewest links between two sites.
-    fn shortest(&mut self, from: Site, to: Site) -> Result<Vec<Crossing>, Problem> {
+    fn shortest(&self, from: Site, to: Site) -> Result<Vec<Crossing>, Problem> {
         let (begin, end) = (self.name(from), self.name(to));
         if from == to {
             let reason = format!("is {end}, where the flow begins; name another site");
             return Err(Problem::new("to", reason));
         }
-        if self.last.as_ref().is_none_or(|last| last.to != to) {
-            self.last = Some(Ways::to(to, &self.at, &self.ends));
-        }
-        let ways = self.last.as_ref().map_or(&[][..], |ways| &ways.from);
-        let mut crossings = Vec::new();
-        let (mut here, mut is_ambiguous) = (from, false);
-        while here != to {
-            let Some((links, crossing, is_one_of_several)) = ways.get(here).copied().flatten()
-            else {
-                let reason =
-                    format!("no way leads from {begin} to {end}; add a [[link]] between them");
-                return Err(Problem::new("to", reason));
-            };
-            if links > MAX_HOPS {
-                let reason = format!("is {links} links away; the most are {MAX_HOPS}");
-                return Err(Problem::new("to", reason));
-            }
-            is_ambiguous |= is_one_of_several;
-            crossings.push(crossing);
-            here = self.end_of(crossing);
-        }
-        if is_ambiguous {
-            let names = crossings.iter().map(|crossing| {
+        let Some(way) = self.shortest.get(&[from, to]) else {
+            let reason = format!(
+                "no way of at most {MAX_HOPS} links leads from {begin} to {end}; add a [[link]] between them"
+            );
+            return Err(Problem::new("to", reason));
+        };
+        if way.is_ambiguous {
+            let names = way.crossings.iter().map(|crossing| {
                 let link = &self.scenario.links[crossing.link];
                 format!("\"{}\"", link.name)
             });
@@ -289,7 +326,7 @@ impl<'s> Routing<'s> {
             );
             return Err(Problem::new("to", reason));
         }
-        Ok(crossings)
+        Ok(way.crossings.clone())
     }
 
     /// The sites at which a route begins and ends.
@@ -308,27 +345,55 @@ impl<'s> Routing<'s> {
     }
 }
 
-impl Ways {
-    /// Finds the ways, by breadth first.
-    fn to(to: Site, at: &[Vec<Crossing>], ends: &[[Site; 2]]) -> Ways {
-        let mut from: Vec<Option<(usize, Crossing, bool)>> = vec![None; at.len()];
-        let mut next = VecDeque::from([(to, 0)]);
-        while let Some((here, links)) = next.pop_front() {
+impl Search {
+    fn new(sites: usize) -> Search {
+        Search {
+            from: vec![None; sites],
+            found: Vec::new(),
+        }
+    }
+
+    /// Finds the ways of at most [`MAX_HOPS`] links to a site.
+    fn to(&mut self, to: Site, at: &[Vec<Crossing>], ends: &[[Site; 2]]) {
+        for (site, _) in self.found.drain(..) {
+            self.from[site] = None;
+        }
+        self.found.push((to, 0));
+        let mut next = 0;
+        while let Some(&(here, links)) = self.found.get(next)
+            && links < MAX_HOPS
+        {
+            next += 1;
             for crossing in &at[here] {
                 let there = end_of(*crossing, ends);
-                match &mut from[there] {
+                match &mut self.from[there] {
                     _ if there == to => {}
                     Some((shortest, _, is_one_of_several)) => {
                         *is_one_of_several |= *shortest == links + 1;
                     }
                     unseen => {
                         *unseen = Some((links + 1, crossing.opposite(), false));
-                        next.push_back((there, links + 1));
+                        self.found.push((there, links + 1));
                     }
                 }
             }
         }
-        Ways { to, from }
+    }
+
+    /// The way from a site to the one that was searched for.
+    fn way(&self, from: Site, to: Site, ends: &[[Site; 2]]) -> Option<Way> {
+        let mut way = Way {
+            crossings: Vec::new(),
+            is_ambiguous: false,
+        };
+        let mut here = from;
+        while here != to {
+            let (_, crossing, is_one_of_several) = self.from[here]?;
+            way.is_ambiguous |= is_one_of_several;
+            way.crossings.push(crossing);
+            here = end_of(crossing, ends);
+        }
+        Some(way)
     }
 }
 

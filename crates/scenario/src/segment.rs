@@ -6,7 +6,19 @@ use transport::segment::{HEADERS, MSS};
 use units::Bytes;
 
 use super::network::Network;
-use super::route::Crossing;
+use super::route::{Crossing, Route};
+use super::routing::Routing;
+use super::scenario::Scenario;
+
+impl Scenario {
+    /// The payload of a full segment of a group's flows, as [`Network::mss`], without the routes of other groups.
+    pub fn mss(&self, group: usize) -> Bytes {
+        let found = Routing::of(self, group..group + 1).route(group);
+        let mut routes = vec![Route::default(); group];
+        routes.push(found.unwrap_or_default());
+        self.network_of(routes).mss(group)
+    }
+}
 
 impl Network<'_> {
     /// The payload of a full segment of a group's flows: its host's, or else an Ethernet's, and at most what fits the
@@ -58,7 +70,6 @@ impl Network<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Scenario;
 
     #[test]
     fn segments_fit_the_links_that_data_cross() {
@@ -73,6 +84,7 @@ mod tests {
             );
             let scenario: Scenario = text.parse().expect("a scenario");
             assert_eq!(scenario.network().mss(0), Bytes::new(mss));
+            assert_eq!(scenario.mss(0), Bytes::new(mss));
         }
     }
 }

@@ -94,7 +94,7 @@ fn what_is_wrong_is_told_in_one_line() {
         (
             vec![ab, link("cd", "c", "d")],
             "from = 'a'\nto = 'd'",
-            "line 18: flow.to: no way leads from a to d; add a [[link]] between them",
+            "line 18: flow.to: no way of at most 64 links leads from a to d; add a [[link]] between them",
         ),
         (
             vec![ab],
@@ -120,6 +120,16 @@ fn what_is_wrong_is_told_in_one_line() {
             vec![ab, link("cd", "c", "d")],
             "route = ['ab', 'cd']",
             "line 17: flow.route[1]: link cd joins c and d, but the route is at b; give a link from there",
+        ),
+        (
+            vec![ab, link("bc", "b", "c"), link("cd", "c", "d")],
+            "route = ['cd', 'bc', 'xx']",
+            "line 23: flow.route[2]: there is no link xx",
+        ),
+        (
+            vec![ab, link("bc", "b", "c"), link("cd", "c", "d")],
+            "route = ['cd', 'bc', 'cd']",
+            "line 23: flow.route[2]: link cd joins c and d, but the route is at b; give a link from there",
         ),
         (
             vec![ab, link("bc", "b", "c"), link("ca", "c", "a")],
@@ -198,6 +208,68 @@ fn what_is_wrong_is_told_in_one_line() {
     assert_eq!(
         error,
         "line 8: link.loss_at: has no effect without loss; give a loss such as 1%"
+    );
+}
+
+/// A row of so many links from the site 0 on, and a flow over all of them.
+fn row(links: usize) -> String {
+    let names: Vec<[String; 3]> = (0..links)
+        .map(|place| {
+            [
+                format!("l{place}"),
+                place.to_string(),
+                (place + 1).to_string(),
+            ]
+        })
+        .collect();
+    let links: Vec<_> = names
+        .iter()
+        .map(|[name, from, to]| (name.as_str(), from.as_str(), to.as_str(), 1))
+        .collect();
+    network(&links, &[&format!("from = '0'\nto = '{}'", links.len())])
+}
+
+#[test]
+fn a_way_has_at_most_64_links() {
+    let scenario = read(&row(64));
+    assert_eq!(scenario.network().route(0).there.len(), 64);
+    let error = row(65).parse::<Scenario>().unwrap_err().to_string();
+    let expected =
+        "flow.to: no way of at most 64 links leads from 0 to 65; add a [[link]] between them";
+    assert!(error.ends_with(expected), "{error}");
+}
+
+/// The largest network: 10,000 sites around one, and 100,000 groups of flows to two of them in turn. A search for each
+/// group would take a minute.
+#[test]
+fn groups_with_the_same_destination_share_a_search() {
+    let mut scenario = read(&network(
+        &[
+            ("first", "hub", "leaf-0", 1),
+            ("second", "hub", "leaf-1", 1),
+        ],
+        &[
+            "from = 'hub'\nto = 'leaf-0'",
+            "from = 'leaf-0'\nto = 'leaf-1'",
+        ],
+    ));
+    let link = scenario.links[0].clone();
+    scenario
+        .links
+        .extend((2..10_000).map(|place| scenario::NamedLink {
+            name: format!("link-{place}").parse().unwrap(),
+            to: format!("leaf-{place}").parse().unwrap(),
+            ..link.clone()
+        }));
+    let two = scenario.flows.clone();
+    scenario.flows = two.iter().cycle().take(100_000).cloned().collect();
+    let begin = std::time::Instant::now();
+    let network = scenario.network();
+    assert!(begin.elapsed().as_secs() < 10, "{:?}", begin.elapsed());
+    assert_eq!(told(&scenario, &network.route(99_998).there), ["first"]);
+    assert_eq!(
+        told(&scenario, &network.route(99_999).there),
+        ["FIRST", "second"]
     );
 }
 

@@ -14,11 +14,12 @@ use record::{
     FlowRecorder, FlowSpan, FlowTotals, PathRecorder, PathTotals, Record, Recorded, RunFacts,
     Summary, TransferRecorder,
 };
+use report::Origin;
 use scenario::Scenario;
 use studies::runs::{
     Event, Execution, FILE, Failed, Plan, Store, Work, derive_seed, execute, missing, resume,
 };
-use studies::sweep::{Flows, Metric, ROWS, Results, Sweep, table, write_parquet};
+use studies::sweep::{Flows, Metric, ROWS, Results, Sweep, page, table, write_parquet};
 use tables::{Column, Kind, Value};
 use units::Duration;
 
@@ -108,7 +109,7 @@ impl Engine for Fake {
             recorder.finish(span, end)
         };
         let run = RunFacts {
-            scenario,
+            network: &scenario.network(),
             engine: "fake",
             end,
             wall: std::time::Duration::from_nanos(before as u64 * 1_000),
@@ -443,6 +444,37 @@ fn the_table_leaves_out_what_says_nothing() {
     );
     let spread = results.groups[0].metric(Metric::GOODPUT).unwrap();
     assert!(spread.min < spread.median && spread.median < spread.max);
+}
+
+/// The first hop is not the whole path, and a network has no path at all.
+#[test]
+fn the_page_describes_every_hop_and_every_link() {
+    let hop = "rate = \"9mbit\"\nrtt = \"70ms\"\n";
+    let chain = format!("{SCENARIO}[[scenario.path.next]]\n{hop}");
+    let network = "[scenario]\nname = \"x\"\nduration = \"1s\"\n[[scenario.flow]]\ncontroller = \"bbr1\"\nfrom = \"a\"\nto = \"b\"\n\
+                   [[scenario.link]]\nname = \"core\"\nfrom = \"a\"\nto = \"b\"\n";
+    let network = format!("{network}{hop}");
+    for (scenario, described) in [
+        (
+            &chain,
+            "8.00 Mbit/s, RTprop 40 ms, buffer 4 BDP (160 kB); then 9.00 Mbit/s, RTprop 70 ms",
+        ),
+        (&network, "core from a to b: 9.00 Mbit/s, RTprop 70 ms"),
+    ] {
+        let text = format!("[axes]\nflow.controller = [\"bbr1\", \"cubic\"]\n{scenario}");
+        let sweep = Sweep::parse(&text, Path::new("")).unwrap();
+        let plan = sweep.plan("a build").unwrap();
+        let directory = tempfile::tempdir().unwrap();
+        let store = Store::open(directory.path()).unwrap();
+        let results = Results::new(&plan, EngineKind::Sim, &store);
+        let origin = Origin {
+            command: "fullpipe sweep".to_string(),
+            generated: std::time::SystemTime::UNIX_EPOCH,
+        };
+        let page = page(&sweep, &results, &text, &origin);
+        let told = format!("At the first point: {described}");
+        assert!(page.contains(&told), "{page}");
+    }
 }
 
 #[test]

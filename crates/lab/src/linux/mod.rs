@@ -150,7 +150,7 @@ impl Linux {
             begin,
             tunnel,
             watched,
-            hops: Hops::of(scenario),
+            hops: Hops::of(&scenario.network()),
             events,
         };
         let plans = plans(scenario, &groups);
@@ -342,13 +342,14 @@ impl Run<'_> {
         for (id, app) in cut_off {
             flows.cut_off(*id, app);
         }
+        let network = self.scenario.network();
         let outcome = Outcome {
-            scenario: self.scenario,
+            network: &network,
             engine: EngineKind::Linux,
             begin: self.begin,
             at: ended.at,
             is_partial: ended.is_partial,
-            payload_share: ways::payload_share(self.scenario),
+            payload_share: ways::payload_share(&network),
             hops: self.hops,
             flows,
         };

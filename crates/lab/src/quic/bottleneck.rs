@@ -35,7 +35,7 @@ impl Bottleneck {
         Ok(Bottleneck {
             address: relay.as_ref().map_or(server, Relay::local_addr),
             relay,
-            hops: Hops::of(scenario),
+            hops: Hops::of(&scenario.network()),
             end: scenario.duration,
         })
     }

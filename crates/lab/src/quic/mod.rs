@@ -160,8 +160,9 @@ impl Quic {
         let flows = seen.into_iter().map(|seen| seen.flow).collect();
         let mut flows = Flows::of(scenario, flows);
         flows.note_whole_transfers();
+        let network = scenario.network();
         let outcome = Outcome {
-            scenario,
+            network: &network,
             engine: self.kind(),
             begin,
             at: scenario.duration.filter(|_| !is_partial).unwrap_or(now),

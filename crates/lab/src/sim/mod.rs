@@ -13,7 +13,7 @@ use ::sim::{LinkView, Simulation};
 use congestion::Controller;
 use path::{Counters, Queued};
 use record::{PathTotals, Record};
-use scenario::{Crossing, Scenario};
+use scenario::{Crossing, Network, Scenario};
 use units::{Duration, Time};
 
 use crate::engine::{Cancel, Engine, Progress};
@@ -72,8 +72,9 @@ impl Engine for Sim {
 
     fn check(&self, scenario: &Scenario) -> Result<(), EngineError> {
         scenario.check()?;
-        let network = network::config(scenario, &|group| network::ours(scenario, group))?;
-        Simulation::new(network, ()).map_err(network::refused)?;
+        let controllers = |group| network::ours(scenario, group);
+        let config = network::config(&scenario.network(), &controllers)?;
+        Simulation::new(config, ()).map_err(network::refused)?;
         Ok(())
     }
 
@@ -93,13 +94,14 @@ impl Engine for Sim {
         watch: &(dyn Fn(Progress) + Sync),
         cancel: &Cancel,
     ) -> Result<Record, EngineError> {
+        let network = scenario.network();
         let (hops, flows) = (
-            Hops::of(scenario),
+            Hops::of(&network),
             Flows::new(scenario, watch::NOTHING_SENT),
         );
         let (hops, flows) = (hops.without_samples(), flows.without_samples());
         let controllers = |group| network::ours(scenario, group);
-        let run = Run::new(scenario, &controllers, hops, flows, ())?;
+        let run = Run::new(&network, &controllers, hops, flows, ())?;
         let (record, ()) = run.record(watch, cancel)?;
         Ok(record)
     }
@@ -119,11 +121,12 @@ impl Sim {
         watch: &(dyn Fn(Progress) + Sync),
         cancel: &Cancel,
     ) -> Result<Record, EngineError> {
+        let network = scenario.network();
         let (hops, flows) = (
-            Hops::of(scenario),
+            Hops::of(&network),
             Flows::new(scenario, watch::NOTHING_SENT),
         );
-        let run = Run::new(scenario, controllers, hops, flows, ())?;
+        let run = Run::new(&network, controllers, hops, flows, ())?;
         let (record, ()) = run.record(watch, cancel)?;
         Ok(record)
     }
@@ -141,13 +144,14 @@ impl Sim {
         cancel: &Cancel,
         to: [W; 2],
     ) -> Result<(Record, [W; 2]), EngineError> {
-        let pcap = Pcap::new(to, watch::segment_sizes(scenario)).map_err(EngineError::Capture)?;
+        let network = scenario.network();
+        let pcap = Pcap::new(to, watch::segment_sizes(&network)).map_err(EngineError::Capture)?;
         let (hops, flows) = (
-            Hops::of(scenario),
+            Hops::of(&network),
             Flows::new(scenario, watch::NOTHING_SENT),
         );
         let controllers = |group| network::ours(scenario, group);
-        let run = Run::new(scenario, &controllers, hops, flows, pcap)?;
+        let run = Run::new(&network, &controllers, hops, flows, pcap)?;
         let (record, pcap) = run.record(watch, cancel)?;
         Ok((record, pcap.finish().map_err(EngineError::Capture)?))
     }
@@ -155,7 +159,7 @@ impl Sim {
 
 /// A run under way.
 struct Run<'s, T, C> {
-    scenario: &'s Scenario,
+    network: &'s Network<'s>,
     simulation: Simulation<Watch<T>, C>,
     hops: Hops,
     /// The interval at which queues are sampled.
@@ -170,19 +174,19 @@ struct Run<'s, T, C> {
 impl<'s, T: Tap, C: Controller> Run<'s, T, C> {
     /// Creates a run that observes `hops` and `flows`, and packets if the tap wants them.
     fn new(
-        scenario: &'s Scenario,
+        network: &'s Network<'s>,
         controllers: MakeControllers<'_, C>,
         hops: Hops,
         flows: Flows,
         tap: T,
     ) -> Result<Run<'s, T, C>, EngineError> {
-        scenario.check()?;
+        network.scenario().check()?;
         let begin = Instant::now();
-        let network = network::config(scenario, controllers)?;
-        let watch = Watch::new(scenario, flows, tap);
+        let config = network::config(network, controllers)?;
+        let watch = Watch::new(network, flows, tap);
         Ok(Run {
-            scenario,
-            simulation: Simulation::new(network, watch).map_err(network::refused)?,
+            network,
+            simulation: Simulation::new(config, watch).map_err(network::refused)?,
             sample_interval: sample_interval(hops.count()),
             hops,
             is_idle: false,
@@ -199,12 +203,13 @@ impl<'s, T: Tap, C: Controller> Run<'s, T, C> {
     ) -> Result<(Record, T), EngineError> {
         let is_partial = self.run(watch, cancel)?;
         let Run {
-            scenario,
+            network,
             simulation,
             hops,
             begin,
             ..
         } = self;
+        let duration = network.scenario().duration;
         let now = simulation.now().since(Time::ZERO);
         // Copied first: the simulation owns the observer that has to receive them.
         let apps: Vec<_> = simulation
@@ -216,12 +221,12 @@ impl<'s, T: Tap, C: Controller> Run<'s, T, C> {
             flows.cut_off(*id, app);
         }
         let outcome = Outcome {
-            scenario,
+            network,
             engine: EngineKind::Sim,
             begin,
-            at: scenario.duration.filter(|_| !is_partial).unwrap_or(now),
+            at: duration.filter(|_| !is_partial).unwrap_or(now),
             is_partial,
-            payload_share: ways::payload_share(scenario),
+            payload_share: ways::payload_share(network),
             hops,
             flows,
         };
@@ -234,7 +239,7 @@ impl<'s, T: Tap, C: Controller> Run<'s, T, C> {
         watch: &(dyn Fn(Progress) + Sync),
         cancel: &Cancel,
     ) -> Result<bool, EngineError> {
-        let end = self.scenario.duration.unwrap_or(Duration::MAX);
+        let end = self.network.scenario().duration.unwrap_or(Duration::MAX);
         let mut at = Duration::ZERO;
         self.sample(at);
         let mut is_cancelled = cancel.is_cancelled();
@@ -257,7 +262,7 @@ impl<'s, T: Tap, C: Controller> Run<'s, T, C> {
                 self.sample(at);
             }
             if at.as_nanos().is_multiple_of(COUNTER_INTERVAL.as_nanos())
-                || at == self.scenario.warmup
+                || at == self.network.scenario().warmup
             {
                 self.note(at);
             }
@@ -265,7 +270,7 @@ impl<'s, T: Tap, C: Controller> Run<'s, T, C> {
                 continue;
             }
             let silence = at.saturating_sub(self.simulation.observer().last_arrival);
-            if self.scenario.duration.is_none() && silence > STALL_TIMEOUT {
+            if self.network.scenario().duration.is_none() && silence > STALL_TIMEOUT {
                 return Err(EngineError::Stalled {
                     silence: STALL_TIMEOUT,
                 });
@@ -285,8 +290,8 @@ impl<'s, T: Tap, C: Controller> Run<'s, T, C> {
         let interval = self.sample_interval;
         let into_interval = Duration::from_nanos(at.as_nanos() % interval.as_nanos());
         let next = at + interval.saturating_sub(into_interval);
-        if at < self.scenario.warmup {
-            next.min(self.scenario.warmup)
+        if at < self.network.scenario().warmup {
+            next.min(self.network.scenario().warmup)
         } else {
             next
         }

@@ -32,26 +32,26 @@ pub(super) fn ours(
     }))
 }
 
-/// Translates a scenario. All groups that send from the same site share a host, unless they have a `scheduler` or `nic`
+/// Translates a network. All groups that send from the same site share a host, unless they have a `scheduler` or `nic`
 /// of their own.
 ///
 /// # Errors
 ///
 /// A trace cannot be read, or the scenario asks for something impossible.
 pub(super) fn config<C>(
-    scenario: &Scenario,
+    network: &Network<'_>,
     controllers: MakeControllers<'_, C>,
 ) -> Result<Config<C>, DocumentError> {
-    let network = scenario.network();
-    let Ways { links, groups } = Ways::of(&network)?;
+    let scenario = network.scenario();
+    let Ways { links, groups } = Ways::of(network)?;
     let mut hosts = Hosts::new(scenario);
     let mut flows = Vec::new();
     for (index, way) in groups.into_iter().enumerate() {
         let group = &scenario.flows[index];
         let spec = group.host.over(&scenario.host);
-        let place = hosts.of(&network, index, &spec);
-        check_time(&network, index)?;
-        check_bounded(&network, index, &spec)?;
+        let place = hosts.of(network, index, &spec);
+        check_time(network, index)?;
+        check_bounded(network, index, &spec)?;
         let controller = controllers(index)?;
         let receiver = receiver_config(scenario, index, &spec)?;
         let sender = sender_config(&spec, network.mss(index));

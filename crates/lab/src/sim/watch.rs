@@ -3,7 +3,7 @@
 use ::sim::{Id, Observer, Passing};
 use congestion::{Ack, Controller};
 use record::{FlowSample, FlowTotals, HandedDown, HostRecorder, Limits, Opens};
-use scenario::Scenario;
+use scenario::Network;
 use transport::app::{self, App};
 use transport::burst::Burst;
 use transport::receiver::Receiver;
@@ -112,8 +112,9 @@ pub(super) fn totals<C: Controller>(
 
 impl<T> Watch<T> {
     /// Wraps the scenario's flows.
-    pub fn new(scenario: &Scenario, flows: Flows, tap: T) -> Watch<T> {
-        let each = scenario.each_flow().zip(segment_sizes(scenario));
+    pub fn new(network: &Network<'_>, flows: Flows, tap: T) -> Watch<T> {
+        let scenario = network.scenario();
+        let each = scenario.each_flow().zip(segment_sizes(network));
         let states = each.map(|((spec, _), mss)| FlowState {
             host: (!spec.opens_many()).then(|| HostRecorder::new(scenario.warmup)),
             mss,
@@ -154,9 +155,8 @@ impl<T> Watch<T> {
 }
 
 /// The payload of each flow's full packets.
-pub(super) fn segment_sizes(scenario: &Scenario) -> Vec<Bytes> {
-    let network = scenario.network();
-    let groups = scenario.flows.iter().enumerate();
+pub(super) fn segment_sizes(network: &Network<'_>) -> Vec<Bytes> {
+    let groups = network.scenario().flows.iter().enumerate();
     let sizes = groups.flat_map(|(group, spec)| {
         let mss = network.mss(group);
         spec.starts().map(move |_| mss)

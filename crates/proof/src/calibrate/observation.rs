@@ -163,7 +163,8 @@ impl Curves {
         let step = (end / MAX_CURVE_POINTS).max(MIN_STEP);
         let count = end.as_nanos() / step.as_nanos();
         let ends: Vec<Duration> = (1..=count).map(|index| step * index).collect();
-        let path = record.paths.first();
+        let is_path = record.summary.path.name.is_none();
+        let path = record.paths.first().filter(|_| is_path);
         Curves {
             step_s: step.as_secs_f64(),
             throughput: throughput(record, &ends, step),

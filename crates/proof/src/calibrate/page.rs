@@ -8,7 +8,7 @@ use super::observation::{Curves, Observation};
 use super::quantity::Quantity;
 use super::words::{Detail, difference, headings, row, sides};
 use report::page::Page;
-use report::{Origin, Table, describe, points};
+use report::{Origin, Table, describe_hops, points};
 
 /// The part of the page between header and footer.
 #[derive(Template)]
@@ -105,7 +105,7 @@ impl<'b> Case<'b> {
             place,
             name: &comparison.case.name,
             class: class(comparison.verdict()),
-            path: describe(&comparison.case.scenario.path),
+            path: describe_hops(&comparison.case.scenario),
             remark: comparison.remark(),
             cells: row(comparison, Detail::Ranges),
             quantities: Table::new(["", first, second, &of_rtprop], quantities),

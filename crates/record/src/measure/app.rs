@@ -50,7 +50,7 @@ pub(super) const MEASURES: &[Measure] = &[
 ];
 
 fn btl_bw(subject: &Subject<'_>, choose: fn(f64, f64) -> f64) -> Option<f64> {
-    let limit = subject.summary.path.limit_bps? as f64;
+    let limit = subject.path()?.limit_bps? as f64;
     let bws = subject.flows().flat_map(|flow| {
         let samples = subject.samples(flow).iter();
         samples.filter_map(|sample| Some(sample.btl_bw?.bits_per_sec() as f64))

@@ -4,6 +4,7 @@ use transport::segment::{HEADERS, MSS};
 use units::Bytes;
 
 use super::{Measure, Subject};
+use crate::FlowSummary;
 use crate::dimension::Dimension;
 use tables::statistics::{median, quantile};
 
@@ -30,7 +31,7 @@ pub(super) const MEASURES: &[Measure] = &[
         unit: Dimension::Plain,
         is_windowed: true,
         about: "median round-trip time, in RTprops",
-        of: |subject| Some(rtt_p50(subject)? / subject.rtprop_ms()),
+        of: rtt_p50_rtprops,
     },
     Measure {
         name: "power",
@@ -39,7 +40,7 @@ pub(super) const MEASURES: &[Measure] = &[
         about: "goodput over median round-trip time (Kleinrock's power), as a share of what the path allows over RTprop",
         of: |subject| {
             let goodput = subject.together()?.limit_share?;
-            Some(goodput * subject.rtprop_ms() / rtt_p50(subject)?)
+            Some(goodput * subject.path()?.rtprop_ms / rtt_p50(subject)?)
         },
     },
     Measure {
@@ -49,7 +50,7 @@ pub(super) const MEASURES: &[Measure] = &[
         about: "median round-trip time, as a multiple of the time that the bottleneck needs for one receive window",
         of: |subject| {
             let window = subject.scenario()?.host.receive_buffer?.get() as f64;
-            let payload = subject.summary.path.limit_bps? as f64;
+            let payload = subject.path()?.limit_bps? as f64;
             Some(rtt_p50(subject)? / (window * 8e3 / payload))
         },
     },
@@ -59,9 +60,9 @@ pub(super) const MEASURES: &[Measure] = &[
         is_windowed: true,
         about: "median round-trip time beyond RTprop, as a multiple of the time that the bottleneck needs for its full buffer",
         of: |subject| {
-            let buffer = subject.summary.path.buffer_bytes? as f64;
-            let full_ms = buffer * 8e3 / subject.rate_bps()?;
-            Some((rtt_p50(subject)? - subject.rtprop_ms()) / full_ms)
+            let path = subject.path()?;
+            let full_ms = path.buffer_bytes? as f64 * 8e3 / subject.rate_bps()?;
+            Some((rtt_p50(subject)? - path.rtprop_ms) / full_ms)
         },
     },
     Measure {
@@ -76,14 +77,14 @@ pub(super) const MEASURES: &[Measure] = &[
         unit: Dimension::Time,
         is_windowed: false,
         about: "the bottleneck's queue, mean over time",
-        of: |subject| subject.summary.path.queue_ms.mean,
+        of: |subject| subject.path()?.queue_ms.mean,
     },
     Measure {
         name: "queue_p95",
         unit: Dimension::Time,
         is_windowed: false,
         about: "the bottleneck's queue, 95th percentile over time",
-        of: |subject| subject.summary.path.queue_ms.p95,
+        of: |subject| subject.path()?.queue_ms.p95,
     },
 ];
 
@@ -94,21 +95,32 @@ pub(super) fn four_packets_ms(subject: &Subject<'_>) -> Option<f64> {
     Some(packets.get() as f64 * 8e3 / subject.rate_bps()?)
 }
 
-/// The median round-trip time in milliseconds, of the median flow: over all ACKs, or in a window over the samples.
+/// The median round-trip time in milliseconds, of the median flow.
 fn rtt_p50(subject: &Subject<'_>) -> Option<f64> {
-    let flows: Vec<f64> = if subject.is_window {
-        subject
-            .flows()
-            .filter_map(|flow| {
-                let rtts = subject.samples(flow).iter().filter_map(|sample| sample.rtt);
-                quantile(rtts.map(|rtt| rtt.as_millis_f64()), 0.5)
-            })
-            .collect()
-    } else {
-        subject
-            .summaries()
-            .filter_map(|flow| flow.rtt_ms.p50)
-            .collect()
-    };
-    median(flows)
+    median(rtts(subject).map(|(_, rtt)| rtt))
+}
+
+/// The same in RTprops: those of the path, or in a network each flow's own.
+fn rtt_p50_rtprops(subject: &Subject<'_>) -> Option<f64> {
+    if let Some(path) = subject.path() {
+        return Some(rtt_p50(subject)? / path.rtprop_ms);
+    }
+    let in_rtprops = |(flow, rtt): (&FlowSummary, f64)| Some(rtt / subject.rtprop_ms(flow)?);
+    median(rtts(subject).filter_map(in_rtprops))
+}
+
+/// Each flow's median round-trip time in milliseconds: over all ACKs, or in a window over the samples.
+fn rtts<'r>(subject: &Subject<'r>) -> impl Iterator<Item = (&'r FlowSummary, f64)> {
+    subject.each().filter_map(|(summary, flow)| {
+        let rtt = if subject.is_window {
+            let rtts = subject
+                .samples(flow?)
+                .iter()
+                .filter_map(|sample| sample.rtt);
+            quantile(rtts.map(|rtt| rtt.as_millis_f64()), 0.5)
+        } else {
+            summary.rtt_ms.p50
+        };
+        Some((summary, rtt?))
+    })
 }

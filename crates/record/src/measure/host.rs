@@ -14,7 +14,7 @@ pub(super) const MEASURES: &[Measure] = &[
         of: |subject| {
             let scenario = subject.scenario()?;
             let first = (!scenario.flows.is_empty()).then_some(0)?;
-            let mss = scenario.network().mss(first).get() as f64;
+            let mss = scenario.mss(first).get() as f64;
             median(of_each(subject, |host| Some(host.burst_bytes / mss))?)
         },
     },

@@ -9,14 +9,14 @@ pub(super) const MEASURES: &[Measure] = &[
         unit: Dimension::Plain,
         is_windowed: false,
         about: "packets dropped by the buffer, the queue discipline or the policer",
-        of: |subject| Some(subject.summary.path.drops? as f64),
+        of: |subject| Some(subject.path()?.drops? as f64),
     },
     Measure {
         name: "late_packets",
         unit: Dimension::Plain,
         is_windowed: false,
         about: "packets that a machine in real time delivered more than a millisecond late",
-        of: |subject| Some(subject.summary.path.late_packets? as f64),
+        of: |subject| Some(subject.path()?.late_packets? as f64),
     },
     Measure {
         name: "resent_share",

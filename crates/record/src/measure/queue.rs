@@ -22,9 +22,9 @@ pub(super) const MEASURES: &[Measure] = &[
 ];
 
 fn queue_share(subject: &Subject<'_>, share: f64) -> Option<f64> {
-    let buffer = subject.summary.path.buffer_bytes? as f64;
+    let buffer = subject.path()?.buffer_bytes? as f64;
     let queues = subject
-        .path()
+        .queue()
         .iter()
         .map(|sample| sample.queue.get() as f64);
     Some(quantile(queues, share)? / buffer)

@@ -11,11 +11,12 @@ pub(super) const MEASURES: &[Measure] = &[
         is_windowed: true,
         about: "median of the RTprop that a flow believes in, in RTprops of the path, of the flow with the longest",
         of: |subject| {
-            let medians = subject.flows().filter_map(|flow| {
-                let samples = subject.samples(flow).iter();
-                median(samples.filter_map(|sample| Some(sample.rt_prop?.as_millis_f64())))
+            let medians = subject.each().filter_map(|(summary, flow)| {
+                let samples = subject.samples(flow?).iter();
+                let believed = samples.filter_map(|sample| Some(sample.rt_prop?.as_millis_f64()));
+                Some(median(believed)? / subject.rtprop_ms(summary)?)
             });
-            Some(medians.reduce(f64::max)? / subject.rtprop_ms())
+            medians.reduce(f64::max)
         },
     },
     Measure {
@@ -24,6 +25,7 @@ pub(super) const MEASURES: &[Measure] = &[
         is_windowed: true,
         about: "time from the change of the path's RTprop until the first flow believes in one within 5 % of the new one",
         of: |subject| {
+            subject.path()?;
             let changes = subject.scenario()?.path.data.changes.iter();
             let (at, rtt) = changes
                 .filter(|change| subject.from <= change.at && change.at <= subject.to)

@@ -11,8 +11,7 @@ pub(super) const MEASURES: &[Measure] = &[
         is_windowed: false,
         about: "goodput of the flows together, over the same time, as a share of rate × (1 − loss) × payload of a packet",
         of: |subject| {
-            let lossy =
-                subject.record()?.paced_limit_bps()? / subject.summary.path.limit_bps? as f64;
+            let lossy = subject.record()?.paced_limit_bps()? / subject.path()?.limit_bps? as f64;
             Some(subject.together()?.limit_share? / lossy)
         },
     },
@@ -52,7 +51,7 @@ pub(super) const MEASURES: &[Measure] = &[
         unit: Dimension::Share,
         is_windowed: false,
         about: "what the bottleneck transmitted, as a share of what it could have transmitted",
-        of: |subject| subject.summary.path.utilization,
+        of: |subject| subject.path()?.utilization,
     },
     Measure {
         name: "window_share",
@@ -103,7 +102,8 @@ fn first_group(subject: &Subject<'_>) -> Option<f64> {
 
 fn window_share(subject: &Subject<'_>) -> Option<f64> {
     let window = subject.scenario()?.host.receive_buffer?.get() as f64;
-    let of_window = window * 8.0 / (subject.rtprop_ms() / 1e3);
-    let limit = subject.summary.path.limit_bps? as f64;
+    let path = subject.path()?;
+    let of_window = window * 8.0 / (path.rtprop_ms / 1e3);
+    let limit = path.limit_bps? as f64;
     Some(subject.together()?.goodput_bps as f64 / of_window.min(limit))
 }

@@ -97,9 +97,10 @@ fn queue(subject: &Subject<'_>) -> Option<f64> {
         .iter()
         .find(|sample| sample.phase() == Some(Phase::ProbeBw))?
         .at;
-    let path = subject.record()?.paths.first()?.samples.iter();
-    let delays = path
+    let rtprop_ms = subject.path()?.rtprop_ms;
+    let samples = subject.record()?.paths.first()?.samples.iter();
+    let delays = samples
         .take_while(|sample| sample.at <= steady)
         .map(|sample| sample.delay.as_millis_f64());
-    Some(delays.reduce(f64::max)? / subject.rtprop_ms())
+    Some(delays.reduce(f64::max)? / rtprop_ms)
 }

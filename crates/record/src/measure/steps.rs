@@ -50,7 +50,7 @@ pub(super) const MEASURES: &[Measure] = &[
         about: "time from the change of the rate until the round-trip time is at most 1.5 RTprops and stays there",
         of: |subject| {
             let step = Step::of(subject)?;
-            let limit = subject.rtprop_ms() * 1.5;
+            let limit = subject.path()?.rtprop_ms * 1.5;
             let is_long =
                 |sample: &&FlowSample| sample.rtt.is_some_and(|rtt| rtt.as_millis_f64() > limit);
             let last = step.after.iter().rev().find(is_long);
@@ -88,7 +88,7 @@ pub(super) const MEASURES: &[Measure] = &[
         of: |subject| {
             let step = Step::of(subject)?;
             let most = step.after.iter().filter_map(|sample| sample.rtt).max()?;
-            Some(most.as_millis_f64() / subject.rtprop_ms())
+            Some(most.as_millis_f64() / subject.path()?.rtprop_ms)
         },
     },
 ];
@@ -112,7 +112,7 @@ impl<'s> Step<'s> {
         let mut changes = changes.iter().filter(|change| in_window(change.at));
         let change = changes.next()?;
         let rate = change.rate?.bits_per_sec() as f64;
-        let limit = subject.summary.path.limit_bps? as f64;
+        let limit = subject.path()?.limit_bps? as f64;
         let mean = mean_rate(subject)?;
         let end = changes.next().map_or(subject.to, |next| next.at);
         let samples = subject.samples(subject.flows().next()?);

@@ -4,7 +4,9 @@ use std::str::FromStr;
 
 use units::Duration;
 
-use crate::{FlowRecord, FlowSample, FlowSummary, PathSample, Point, Record, Summary, Together};
+use crate::{
+    FlowRecord, FlowSample, FlowSummary, PathSample, PathSummary, Point, Record, Summary, Together,
+};
 use scenario::Scenario;
 
 /// A selection of a record; by default, all of it.
@@ -133,6 +135,11 @@ impl<'r> Subject<'r> {
         self.flows.iter().map(|(summary, _)| *summary)
     }
 
+    /// The flows' summaries, each with the flow over time if it is known.
+    pub fn each(&self) -> impl Iterator<Item = (&'r FlowSummary, Option<&'r FlowRecord>)> {
+        self.flows.iter().copied()
+    }
+
     /// The deliveries of the flows together, over the time of all flows of the run.
     pub fn together(&self) -> Option<Together> {
         self.together
@@ -143,9 +150,16 @@ impl<'r> Subject<'r> {
         self.within(&flow.samples)
     }
 
-    /// The samples of the first bottleneck in the window.
-    pub fn path(&self) -> &'r [PathSample] {
-        let first = self.record.and_then(|record| record.paths.first());
+    /// The path; of a chain, the first hop. `None` in a network of links with names: no link there is the bottleneck of
+    /// every flow.
+    pub fn path(&self) -> Option<&'r PathSummary> {
+        Some(&self.summary.path).filter(|path| path.name.is_none())
+    }
+
+    /// The samples of the [path](Subject::path) in the window.
+    pub fn queue(&self) -> &'r [PathSample] {
+        let record = self.record.filter(|_| self.path().is_some());
+        let first = record.and_then(|record| record.paths.first());
         self.within(first.map_or(&[], |path| &path.samples))
     }
 
@@ -162,18 +176,18 @@ impl<'r> Subject<'r> {
             .reduce(|sum, next| Some(sum? + next?))?
     }
 
-    /// RTprop in milliseconds, at the start.
-    pub fn rtprop_ms(&self) -> f64 {
-        self.summary.path.rtprop_ms
+    /// RTprop in milliseconds, at the start: that of the path, or in a network that of the flow's route.
+    pub fn rtprop_ms(&self, flow: &FlowSummary) -> Option<f64> {
+        self.path().map(|path| path.rtprop_ms).or(flow.rtprop_ms)
     }
 
-    /// The bottleneck's rate in bits per second, at the start.
+    /// The path's rate in bits per second, at the start.
     pub fn rate_bps(&self) -> Option<f64> {
-        Some(self.summary.path.rate_bps? as f64)
+        Some(self.path()?.rate_bps? as f64)
     }
 
-    /// The bottleneck's bandwidth-delay product in bytes, at the start.
+    /// The path's bandwidth-delay product in bytes, at the start.
     pub fn bdp_bytes(&self) -> Option<f64> {
-        Some(self.rate_bps()? / 8.0 * self.rtprop_ms() / 1e3).filter(|bdp| *bdp > 0.0)
+        Some(self.rate_bps()? / 8.0 * self.path()?.rtprop_ms / 1e3).filter(|bdp| *bdp > 0.0)
     }
 }

@@ -35,6 +35,13 @@ pub struct FlowSummary {
     /// controllers without an estimate, the highest delivery rate until then. Null if it did not end. The warmup
     /// counts, too.
     pub startup_exit_bps: Option<u64>,
+    /// The two-way propagation delay of its route at the start, and of its own access line. Only in a network of links
+    /// with names; on a path, see [`PathSummary::rtprop_ms`](super::PathSummary::rtprop_ms).
+    #[serde(
+        skip_serializing_if = "Option::is_none",
+        serialize_with = "optional_millionths"
+    )]
+    pub rtprop_ms: Option<f64>,
     /// Its round-trip times.
     pub rtt_ms: RttMillis,
     /// Bytes sent, including headers and retransmissions.

@@ -4,6 +4,8 @@ use record::{FlowRecord, FlowSample, PathSample, Record, Transfer};
 use tables::Column;
 use units::Duration;
 
+use crate::links::bottlenecks;
+
 /// A flow at a given time.
 pub struct SampleRow<'r> {
     pub(super) flow: &'r FlowRecord,
@@ -130,6 +132,7 @@ pub fn throughput(
 /// A bottleneck at a given time.
 pub struct QueueRow<'r> {
     hop: u64,
+    link: Option<&'r str>,
     sample: &'r PathSample,
 }
 
@@ -143,6 +146,8 @@ pub fn queue(
     let columns = tables::columns!(QueueRow<'_> {
         /// the bottleneck: 0 is `path`, 1 the first of `next`
         "hop": |row| row.hop,
+        /// the link's name with `[[link]]`, such as `core`, or `core.uplink` for its opposite direction; else null
+        "link": |row| row.link,
         /// the time
         "at_s": |row| row.sample.at,
         /// the bytes that wait in its buffer
@@ -150,9 +155,14 @@ pub fn queue(
         /// how long a packet that arrived now would wait
         "delay_ms": |row| row.sample.delay,
     });
-    let rows = (0..).zip(&record.paths).flat_map(|(hop, path)| {
+    let links = bottlenecks(record).zip(&record.paths);
+    let rows = links.flat_map(|((hop, link), path)| {
         let samples = path.samples.iter();
-        samples.map(move |sample| QueueRow { hop, sample })
+        samples.map(move |sample| QueueRow {
+            hop: hop as u64,
+            link: link.name.as_deref(),
+            sample,
+        })
     });
     (columns, rows)
 }

@@ -123,6 +123,16 @@ fn many_flows_several_bottlenecks_transfers() {
             .count()
     };
     assert_eq!((of_hop(0), of_hop(1)), (2_001, 2_001));
+    assert!(rows.iter().all(|row| cell(row, "link") == &Field::Null));
+    let mut network = record.clone();
+    network.summary.path.name = Some("core".to_string());
+    network.summary.next[0].name = Some("core.uplink".to_string());
+    let of_network = home.path().join("network");
+    write_dir(&of_network, &network, &Also::default(), &origin()).unwrap();
+    let (rows, _) = read(&of_network.join("queue.parquet"));
+    let link = |row: usize| cell(&rows[row], "link").clone();
+    assert_eq!(link(2_000), Field::Str("core".to_string()));
+    assert_eq!(link(2_001), Field::Str("core.uplink".to_string()));
 
     let (rows, _) = read(&directory.join("transfers.parquet"));
     assert_eq!(rows.len(), 600);

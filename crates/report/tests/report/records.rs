@@ -111,7 +111,7 @@ pub fn record(name: &str, controller: &str, is_partial: bool) -> Record {
     let flow = flow.finish(span, end);
     assert_eq!(flow.0.delivered_bytes, totals.payload.get());
     let run = RunFacts {
-        scenario: &scenario,
+        network: &scenario.network(),
         engine: "quic",
         end,
         wall: StdDuration::from_millis(10_020),
@@ -234,7 +234,7 @@ pub fn crowd(each: u64) -> Record {
         hop.finish(end, 0.965)
     };
     let run = RunFacts {
-        scenario: &scenario,
+        network: &scenario.network(),
         engine: "sim",
         end,
         wall: StdDuration::from_millis(350),

@@ -105,6 +105,7 @@ impl RangedPath {
     /// The path of a run. Its loss is a range: the confidence interval of the counted share. If the engine cannot tell
     /// random loss from drops, the range begins at zero.
     fn of_run(summary: &Summary) -> Result<RangedPath, DocumentError> {
+        one_path(summary)?;
         possible(summary)?;
         let of = &summary.path;
         let Some(rate) = of.rate_bps.or(of.limit_bps) else {
@@ -125,6 +126,26 @@ impl RangedPath {
         }
         Ok(path)
     }
+}
+
+/// Checks that the run has one path, and neither several hops nor a network.
+fn one_path(summary: &Summary) -> Result<(), DocumentError> {
+    if let Some(name) = &summary.path.name {
+        let reason =
+            " is a link of a network; advice is for one path, so give its rate, RTprop and buffer";
+        return Err(DocumentError::new(
+            "path.name",
+            Reason::of(name).words(reason),
+        ));
+    }
+    if !summary.next.is_empty() {
+        let hops = summary.next.len() + 1;
+        let reason = format!(
+            "makes a chain of {hops} hops; give its scenario, or the directory of its record"
+        );
+        return Err(DocumentError::new("next", reason));
+    }
+    Ok(())
 }
 
 /// Checks that the numbers can come from one run.
@@ -290,6 +311,32 @@ mod tests {
         assert_eq!(error.field, "path.rtprop_ms");
         let error = path(r#"{ "path": { "rtprop_ms": 40 } }"#).unwrap_err();
         assert_eq!(error.field, "path.rate_bps");
+    }
+
+    #[test]
+    fn one_link_of_several_is_not_the_path() {
+        let link = r#"{ "rate_bps": 20000000, "rtprop_ms": 40.5"#;
+        for (of_path, next, told) in [
+            (
+                r#", "name": "core""#,
+                "",
+                "path.name: core is a link of a network",
+            ),
+            (
+                "",
+                r#"{ "rate_bps": 9000000 }"#,
+                "next: makes a chain of 2 hops",
+            ),
+        ] {
+            let text =
+                format!(r#"{{ "path": {link}{of_path} }}, "next": [{next}], "flows": [] }}"#);
+            let error = path(&text).unwrap_err().to_string();
+            assert!(error.starts_with(told), "{error}");
+        }
+        path(&format!(
+            r#"{{ "path": {link} }}, "next": [], "flows": [] }}"#
+        ))
+        .unwrap();
     }
 
     #[test]

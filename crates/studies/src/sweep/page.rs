@@ -13,7 +13,7 @@ use super::table::{headings, row};
 use crate::runs::{Point, amounts, distinct};
 use record::Dimension;
 use report::page::Page;
-use report::{Origin, Table, describe};
+use report::{Origin, Table, describe_hops};
 use tables::statistics::Spread;
 
 /// The part of the page between header and footer.
@@ -79,7 +79,7 @@ pub fn page(sweep: &Sweep, results: &Results<'_>, text: &str, origin: &Origin) -
     let groups = results.groups.iter();
     let rows = groups.map(|group| row(results, group));
     let first = results.plan.points.first();
-    let path = first.map(|point| describe(&point.scenario.path));
+    let path = first.map(|point| describe_hops(&point.scenario));
     let page = Page {
         title: &results.plan.name,
         about: &format!("At the first point: {}", path.unwrap_or_default()),
