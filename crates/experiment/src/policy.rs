@@ -197,22 +197,14 @@ impl Rule {
             }
         }
         rules::check_interfaces(&self.interface).map_err(|reason| ("interface", reason))?;
-        if self.rtt_below.is_some_and(|below| below <= self.rtt_from) {
-            let reason = format!(
-                "leaves no RTT, because rtt_from is {}; give more",
-                self.rtt_from
-            );
-            return Err(("rtt_below", reason));
-        }
-        if self
-            .resent_below
-            .is_some_and(|below| below <= self.resent_from)
-        {
-            let reason = format!(
-                "leaves no share, because resent_from is {}; give more",
-                self.resent_from
-            );
-            return Err(("resent_below", reason));
+        let conditions = self.conditions();
+        for quantity in Quantity::ALL {
+            let span = conditions.span(quantity);
+            if span.is_empty() {
+                let ([from, below], least) = (quantity.fields(), quantity.text(span.from));
+                let reason = format!("leaves no value, because {from} counts as {least}; give more");
+                return Err((below, reason));
+            }
         }
         let name = self.controller();
         if !rules::can_be_controller(name) {
@@ -250,10 +242,7 @@ impl Rule {
             self.rtt_from.as_nanos(),
             self.rtt_below.map(Duration::as_nanos),
         );
-        let resent = Span::new(
-            rules::millionths(self.resent_from),
-            self.resent_below.map(rules::millionths),
-        );
+        let resent = Span::of_shares(self.resent_from, self.resent_below);
         Conditions::new(listen, connect, self.interface.clone())
             .with(Quantity::Rtt, rtt)
             .with(Quantity::Resent, resent)

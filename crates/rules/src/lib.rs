@@ -23,4 +23,4 @@ pub use interface::{Interface, check_interfaces};
 pub use networks::{Networks, mapped};
 pub use ports::Ports;
 pub use prefix::Prefix;
-pub use quantity::{Quantity, Span, millionths};
+pub use quantity::{Quantity, Span};

@@ -72,9 +72,9 @@ fn note_unknown(policy: &Policy, of: &Connection, knows_resent: bool) {
         let is_known =
             of.quantity(quantity).is_some() || quantity == Quantity::Resent && knows_resent;
         if !is_known && some(&|rule| rule.conditions().has_bounds(quantity)) {
-            let name = quantity.name();
-            let fields = format!("`{name}_from` or `{name}_below`");
-            unknown(quantity.meaning(), &fields, name);
+            let [from, below] = quantity.fields();
+            let fields = format!("`{from}` or `{below}`");
+            unknown(quantity.meaning(), &fields, quantity.name());
         }
     }
 }
