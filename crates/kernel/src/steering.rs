@@ -383,6 +383,30 @@ mod tests {
         assert_eq!(Steering::parse(&[0xff; 1 << 16]), None);
     }
 
+    /// FNV-1a, of the bytes from the least significant on.
+    fn digest(steering: &Steering) -> u64 {
+        let bytes = steering.bytes();
+        let (words, rest) = bytes.as_chunks();
+        assert!(rest.is_empty());
+        let words = words.iter().map(|word| u64::from_ne_bytes(*word));
+        let bytes = words.flat_map(u64::to_le_bytes);
+        bytes.fold(0xcbf2_9ce4_8422_2325, |so_far, byte| {
+            (so_far ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+        })
+    }
+
+    /// `steer why` reads what another version may have put in force. It knows the layout by the section's name.
+    #[test]
+    #[cfg(target_endian = "little")]
+    fn another_layout_is_in_a_section_of_another_name() {
+        let header = include_str!("../bpf/steer/rule.h");
+        let section = header.split("struct steering steering SECTION(\"").nth(1);
+        let name = section.and_then(|rest| rest.split('"').next());
+        let mut steering = two_rules(DrawnUnit::Prefix(24, 48));
+        steering.rules[0].conditions.interfaces = vec!["eth0".parse().unwrap()];
+        assert_eq!((name, digest(&steering)), (Some(".rodata.rules"), 0));
+    }
+
     fn bound_resent(steering: &mut Steering, from: u64, below: u64) {
         let rule = &mut steering.rules[0];
         let span = Span::new(from, Some(below));
