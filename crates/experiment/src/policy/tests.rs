@@ -1,3 +1,5 @@
+use rules::MAX_INTERFACES;
+
 use super::*;
 
 const TEXT: &str = r#"
@@ -95,20 +97,23 @@ fn a_rule_is_lowered_with_all_of_its_conditions() {
 fn a_share_that_is_not_known_is_within_no_bounds() {
     let resent = |bounds: &str, share: Option<u32>| {
         let policy = Policy::parse(&TEXT.replace("rtt_from = \"100ms\"", bounds)).unwrap();
-        let share = share.map(|millionths| Ratio::new(millionths, 1_000_000));
+        let share = share.map(|billionths| Ratio::new(billionths, 1_000_000_000));
         let of = of("198.51.100.1", 443, 1).with_resent(share);
         policy.decide(&of).is_some()
     };
     for (bounds, share, is_in) in [
         ("", None, true),
-        ("", Some(500_000), true),
+        ("", Some(500_000_000), true),
         ("resent_from = \"1%\"", None, false),
-        ("resent_from = \"1%\"", Some(9_999), false),
-        ("resent_from = \"1%\"", Some(10_000), true),
-        ("resent_from = \"1%\"", Some(1_000_000), true),
+        ("resent_from = \"1%\"", Some(9_999_999), false),
+        ("resent_from = \"1%\"", Some(10_000_000), true),
+        ("resent_from = \"1%\"", Some(1_000_000_000), true),
         ("resent_below = \"1%\"", None, false),
         ("resent_below = \"1%\"", Some(0), true),
-        ("resent_below = \"1%\"", Some(10_000), false),
+        ("resent_below = \"1%\"", Some(10_000_000), false),
+        // The kernel has whole millionths.
+        ("resent_from = \"0.00009%\"", Some(500), false),
+        ("resent_from = \"0.00009%\"", Some(1_000), true),
     ] {
         assert_eq!(resent(bounds, share), is_in, "{bounds}: {share:?}");
     }
@@ -296,12 +301,17 @@ fn what_makes_no_sense_is_named() {
         (
             "rtt_from = \"100ms\"",
             "rtt_from = \"9ms\"\nrtt_below = \"9ms\"",
-            &["rule[2].rtt_below"],
+            &["rule[2].rtt_below", "rtt_from counts as 9ms"],
         ),
         (
             "rtt_from = \"100ms\"",
             "resent_from = \"2%\"\nresent_below = \"1%\"",
-            &["rule[2].resent_below", "2%"],
+            &["rule[2].resent_below", "resent_from counts as 2%"],
+        ),
+        (
+            "rtt_from = \"100ms\"",
+            "resent_from = \"0.00001%\"\nresent_below = \"0.00002%\"",
+            &["rule[2].resent_below", "resent_from counts as 0.0001%"],
         ),
         (
             "rtt_from",
@@ -390,6 +400,29 @@ fn a_rule_may_be_for_interfaces() {
         error.contains("rule[0].interface") && error.contains("8 or fewer"),
         "{error}"
     );
+}
+
+#[test]
+fn the_documentation_has_the_programs_bounds() {
+    let millions = MAX_NETWORKS / 1_000_000;
+    for (page, bound) in [
+        (
+            "steer.md",
+            format!("at most {MAX_RULES} rules and {millions} million networks"),
+        ),
+        (
+            "steer.md",
+            format!("[interfaces](study.md#interfaces), at most {MAX_INTERFACES}."),
+        ),
+        (
+            "study.md",
+            format!("[interfaces](#interfaces), at most {MAX_INTERFACES}:"),
+        ),
+    ] {
+        let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
+        let text = std::fs::read_to_string(docs.join(page)).unwrap();
+        assert!(text.contains(&bound), "{page}: {bound}");
+    }
 }
 
 #[test]

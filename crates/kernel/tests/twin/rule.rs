@@ -11,6 +11,7 @@ use rules::{
     Conditions, Connection, INTERFACE_NAME_BYTES, Interface, MAX_INTERFACES, MAX_PORT_RANGES,
     MAX_RULES, Networks, PROGRAM_BOUNDS, Ports, Prefix, Quantity, Span,
 };
+use units::Duration;
 
 use crate::host::Host;
 
@@ -98,19 +99,24 @@ impl Draw {
         name.parse().expect("a name")
     }
 
-    /// A value of a quantity, such that bounds are often met exactly. The kernel has RTTs in microseconds.
+    /// A value of a quantity that the kernel can have, such that bounds are often met exactly: near zero, or near the maximum.
     fn value(&mut self, quantity: Quantity) -> u64 {
-        let unit = match quantity {
-            Quantity::Rtt => 1000,
-            _ => 1,
+        let (unit, most) = match quantity {
+            // Microseconds. A word of 32 bits has eight times the RTT.
+            Quantity::Rtt => (1000, u64::from(u32::MAX >> 3)),
+            Quantity::Resent => (1, u64::MAX),
         };
-        (1 + self.below(6)) * unit
+        let near = self.below(7);
+        unit * if self.one_in(6) { most - near } else { near }
     }
 
     fn span(&mut self, quantity: Quantity) -> Span {
         let (one, other) = (self.value(quantity), self.value(quantity));
         match self.below(6) {
-            0 => Span::new(one.min(other), Some(one.max(other) + self.below(2))),
+            0 => {
+                let below = one.max(other).saturating_add(self.below(2));
+                Span::new(one.min(other), Some(below))
+            }
             1 => Span::new(one, None),
             2 => Span::new(0, Some(other)),
             _ => Span::ANY,
@@ -156,7 +162,10 @@ impl Draw {
         };
         Quantity::ALL.into_iter().fold(of, |of, quantity| {
             let value = (!self.one_in(4)).then(|| self.value(quantity));
-            of.with(quantity, value)
+            match quantity {
+                Quantity::Rtt => of.with_rtt(Duration::from_nanos(value.unwrap_or(0))),
+                Quantity::Resent => of.with(quantity, value),
+            }
         })
     }
 
@@ -188,9 +197,10 @@ impl Draw {
         let words = [&words[..], &[u32::from(remote).to_be(), own.into(), srtt]].concat();
         let mut bytes: Vec<u8> = words.iter().flat_map(|word| word.to_ne_bytes()).collect();
         let share = of.quantity(Quantity::Resent).unwrap_or(u64::MAX);
-        let has_interface = u64::from(of.interface.is_some());
+        // `enum known`
+        let known = of.interface.map_or_else(|| self.below(3), |_| 3);
         bytes.extend(
-            [share, has_interface]
+            [share, known]
                 .iter()
                 .flat_map(|word| word.to_ne_bytes()),
         );
