@@ -26,11 +26,15 @@ mod tests {
     #[test]
     fn a_private_file_is_its_owners_alone_and_others_beside_it_stay() {
         let directory = tempfile::tempdir().unwrap();
-        let [file, other] = ["token", "token.999999999.part"].map(|name| directory.path().join(name));
+        let [file, other] =
+            ["token", "token.999999999.part"].map(|name| directory.path().join(name));
         fs::write(&other, "other").unwrap();
         create(&file, b"secret").unwrap();
         assert_eq!(fs::read(&file).unwrap(), b"secret");
-        assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+        assert_eq!(
+            fs::metadata(&file).unwrap().permissions().mode() & 0o777,
+            0o600
+        );
         assert_eq!(fs::read(&other).unwrap(), b"other");
         let error = create(&file, b"another").unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::AlreadyExists);
