@@ -27,7 +27,10 @@ bounds! {
 }
 
 const _: () = {
-    assert!(MAX_RULES <= 64, "a network has a word with a bit for each rule");
+    assert!(
+        MAX_RULES <= 64,
+        "a network has a word with a bit for each rule"
+    );
     assert!(
         MAX_ARMS.is_power_of_two(),
         "the program masks the index of an arm"
