@@ -136,14 +136,17 @@ pub fn run(options: &Options) -> Result<(), Failure> {
 
 /// The decision of the policy in the file.
 fn by_file(policy: &Policy, of: &Connection) -> Option<AssignedController> {
-    policy.decide(of).map(|decision| AssignedController {
-        rule: decision.rule.name.clone(),
-        controller: decision.controller.to_owned(),
-        own: decision.rule.controller().to_owned(),
-        explores: decision
-            .is_exploring
-            .then(|| policy.explored(decision.rule).as_f64()),
-    })
+    policy
+        .lowered()
+        .decide(of)
+        .map(|decision| AssignedController {
+            rule: decision.rule.name.clone(),
+            controller: decision.controller.to_owned(),
+            own: decision.rule.controller().to_owned(),
+            explores: decision
+                .is_exploring
+                .then(|| policy.explored(decision.rule).as_f64()),
+        })
 }
 
 /// The kernel's memory of a client network, in words.
