@@ -1,6 +1,6 @@
 //! The truth, compared with a study and its policy.
 
-use experiment::policy::Policy;
+use experiment::policy::Lowered;
 use experiment::{Findings, Measure, Measured, Observation};
 
 use crate::found::{Choice, Estimate, Found, MEASURES, OfNetwork, of_best};
@@ -21,6 +21,7 @@ impl Truth<'_> {
         let study = &self.study;
         let after = || self.after.iter().flatten();
         let policy = read_policy(&text, self.systems)?;
+        let policy = policy.lowered();
         let names = plan.names();
         let arms = || (0..names.len()).map(InForce::Arm).collect::<Vec<_>>();
         let mut choices = arms();
@@ -182,7 +183,7 @@ fn changes(measured: &Measured, arm: usize) -> Vec<Option<f64>> {
 /// The rule and its controller for a network, from the first of its lines that does not explore. A rule is for a whole
 /// autonomous system, so all lines of a network have the same rule.
 fn rule<'s, 'l: 's>(
-    policy: &Policy,
+    policy: &Lowered<'_>,
     seen: impl Iterator<Item = &'s ObservedLine<'l>>,
     network: usize,
 ) -> [String; 2] {

@@ -51,7 +51,8 @@ impl Redrawn {
             let policy = learn::policy(plan, &findings, &Context::default()).ok();
             let policy = policy.and_then(|text| read_policy(&text, truth.systems).ok());
             redrawn.worst.extend(policy.and_then(|policy| {
-                let policy = InForce::Policy(&policy);
+                let lowered = policy.lowered();
+                let policy = InForce::Policy(&lowered);
                 sums.worst(|line| policy.arm(line, &names))
             }));
             redrawn.findings.push(findings);

@@ -1,6 +1,6 @@
 //! The truth: lines with each arm, and choices in force.
 
-use experiment::policy::{Decision, Policy};
+use experiment::policy::{Decision, Lowered, Policy};
 use experiment::{Effect, Findings, Measure, Observation, Plan};
 use fleet::Systems;
 use rules::Connection;
@@ -21,7 +21,7 @@ pub(crate) struct ObservedLine<'l> {
 /// A choice in force, which gives each line an arm.
 pub(crate) enum InForce<'p> {
     Arm(usize),
-    Policy(&'p Policy),
+    Policy(&'p Lowered<'p>),
 }
 
 /// The truth, which only a laboratory knows.
@@ -71,7 +71,7 @@ pub(crate) fn read_policy(text: &str, systems: &Systems) -> Result<Policy, LabEr
 
 /// The policy's decision for the connections of a line at this time, in seconds since 1970, with the RTT of its path
 /// without a queue.
-pub(crate) fn decide<'p>(policy: &'p Policy, line: &Line, unix_s: f64) -> Option<Decision<'p>> {
+pub(crate) fn decide<'p>(policy: &Lowered<'p>, line: &Line, unix_s: f64) -> Option<Decision<'p>> {
     let at = std::time::Duration::try_from_secs_f64(unix_s).unwrap_or_default();
     let of = Connection {
         at: at.into(),

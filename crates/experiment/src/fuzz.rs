@@ -42,11 +42,11 @@ pub fn policies(bytes: &[u8]) {
     if let Err(error) = policy.place_lists(|_| Ok::<_, &str>(vec![network])) {
         is_one_line(&error);
     }
-    let networks = policy.networks();
+    let lowered = policy.lowered();
     let ends = policy.rules.iter().flat_map(|rule| rule.listen.first());
     let ports: BTreeSet<u16> = ends.map(|ports| ports.ends().0).collect();
     for client in [address(0), address(0xc000_0207), IpAddr::from([0xffff; 8])] {
-        let bits = networks.rules(client);
+        let bits = lowered.networks.rules(client);
         for &port in &ports {
             let of = Connection {
                 at: Duration::from_secs(1_800_000_000),
@@ -55,7 +55,7 @@ pub fn policies(bytes: &[u8]) {
             let of = of
                 .with_rtt(Duration::from_millis(50))
                 .with_resent(Some(Ratio::new(1, 50)));
-            let Some(decision) = policy.decide(&of) else {
+            let Some(decision) = lowered.decide(&of) else {
                 continue;
             };
             let mut rules = policy.rules.iter();

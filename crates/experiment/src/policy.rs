@@ -1,5 +1,7 @@
 //! POLICY.toml: rules in order, which decide the controller of each connection.
 
+mod lowered;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Display;
 use std::net::IpAddr;
@@ -8,8 +10,8 @@ use std::path::{Path, PathBuf};
 use document::DocumentError;
 use document::de::{self, Wrong};
 use rules::{
-    Conditions, Connection, Interface, MAX_ARMS, MAX_PORT_RANGES, MAX_RULES, Networks, Ports,
-    Prefix, Quantity, Span,
+    Conditions, Connection, Interface, MAX_ARMS, MAX_PORT_RANGES, MAX_RULES, Ports, Prefix,
+    Quantity, Span,
 };
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer};
@@ -17,6 +19,7 @@ use units::bounds::share;
 use units::{Duration, Ratio};
 
 use crate::assignment::{Key, Shares, Unit};
+pub use lowered::{Decision, Lowered, LoweredRule};
 
 /// The maximum number of networks in all rules together. The full routing table of the Internet has some 1.3 million.
 /// The kernel's table takes up to 200 bytes for each.
@@ -197,22 +200,15 @@ impl Rule {
             }
         }
         rules::check_interfaces(&self.interface).map_err(|reason| ("interface", reason))?;
-        if self.rtt_below.is_some_and(|below| below <= self.rtt_from) {
-            let reason = format!(
-                "leaves no RTT, because rtt_from is {}; give more",
-                self.rtt_from
-            );
-            return Err(("rtt_below", reason));
-        }
-        if self
-            .resent_below
-            .is_some_and(|below| below <= self.resent_from)
-        {
-            let reason = format!(
-                "leaves no share, because resent_from is {}; give more",
-                self.resent_from
-            );
-            return Err(("resent_below", reason));
+        let conditions = self.conditions();
+        for quantity in Quantity::ALL {
+            let span = conditions.span(quantity);
+            if span.is_empty() {
+                let ([from, below], least) = (quantity.fields(), quantity.text(span.from));
+                let reason =
+                    format!("leaves no value, because {from} counts as {least}; give more");
+                return Err((below, reason));
+            }
         }
         let name = self.controller();
         if !rules::can_be_controller(name) {
@@ -250,30 +246,11 @@ impl Rule {
             self.rtt_from.as_nanos(),
             self.rtt_below.map(Duration::as_nanos),
         );
-        let resent = Span::new(
-            rules::millionths(self.resent_from),
-            self.resent_below.map(rules::millionths),
-        );
+        let resent = Span::of_shares(self.resent_from, self.resent_below);
         Conditions::new(listen, connect, self.interface.clone())
             .with(Quantity::Rtt, rtt)
             .with(Quantity::Resent, resent)
     }
-
-    /// True if it is for the clients of the network that has this address.
-    fn is_for(&self, client: IpAddr) -> bool {
-        self.is_everywhere() || self.prefix.iter().any(|prefix| prefix.has(client))
-    }
-}
-
-/// The decision about a connection.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Decision<'p> {
-    /// The rule that matched.
-    pub rule: &'p Rule,
-    /// The controller.
-    pub controller: &'p str,
-    /// True if the controller is another one than the rule's, in order to explore.
-    pub is_exploring: bool,
 }
 
 impl Policy {
@@ -419,58 +396,10 @@ impl Policy {
         (names, Shares::of(&parts))
     }
 
-    /// The networks that rules name, with a bit for each rule that holds there. Lookups use the most specific network, so
-    /// a network has the bits of those around it.
-    pub fn networks(&self) -> Networks {
-        let mut everywhere = 0;
-        let count = self.rules.iter().map(|rule| rule.prefix.len()).sum();
-        let mut all: Vec<(Prefix, u64)> = Vec::with_capacity(count);
-        for (place, rule) in self.rules.iter().enumerate() {
-            if rule.is_everywhere() {
-                everywhere |= 1 << place;
-            }
-            all.extend(rule.prefix.iter().map(|prefix| (*prefix, 1 << place)));
-        }
-        all.sort_unstable();
-        all.dedup_by(|later, one| {
-            let is_same = later.0 == one.0;
-            if is_same {
-                one.1 |= later.1;
-            }
-            is_same
-        });
-        // In this order, a network comes behind those around it. Only other networks within them are in between.
-        let mut around: Vec<(Prefix, u64)> = Vec::new();
-        for (prefix, bits) in &mut all {
-            while around
-                .pop_if(|(outer, _)| !outer.has(prefix.first()))
-                .is_some()
-            {}
-            *bits |= around.last().map_or(everywhere, |(_, outer)| *outer);
-            around.push((*prefix, *bits));
-        }
-        Networks::new(all, everywhere)
-    }
-
     /// True if a rule is for connections with this port.
     pub fn has_port(&self, of: &Connection) -> bool {
         let mut rules = self.rules.iter();
         rules.any(|rule| rule.conditions().has_port(of))
-    }
-
-    /// The decision about a connection, as the kernel's program makes it. `None` if no rule matches.
-    pub fn decide(&self, of: &Connection) -> Option<Decision<'_>> {
-        let client = of.client.to_canonical();
-        let mut for_client = self.rules.iter().filter(|rule| rule.is_for(client));
-        let rule = for_client.find(|rule| rule.conditions().hold(of))?;
-        let (names, shares) = self.arms(rule);
-        let draw = self.key().draw(UNIT.subject(0, client, of.at));
-        let arm = shares.arm(draw);
-        Some(Decision {
-            rule,
-            controller: names.get(arm).copied()?,
-            is_exploring: arm > 0,
-        })
     }
 }
 

@@ -16,6 +16,14 @@ struct entry {
 	u64 rules;
 };
 
+/* The parts of the way from a connection to its interface that are there. */
+enum known {
+	NOTHING,
+	SOCKET,
+	ROUTE,
+	DEVICE,
+};
+
 struct question {
 	u32 op;
 	u32 family;
@@ -25,7 +33,7 @@ struct question {
 	u32 local_port;
 	u32 srtt_us;
 	u64 share;
-	u64 has_interface;
+	u64 known;
 	u64 interface[INTERFACE_NAME_BYTES / 8];
 };
 
@@ -69,8 +77,8 @@ static u64 answer_of(const struct question *of)
 		struct net_device device;
 		u64 name[INTERFACE_NAME_BYTES / 8];
 	} device = { .name = { of->interface[0], of->interface[1] } };
-	struct dst_entry route = { .dev = &device.device };
-	struct sock sk = { .sk_dst_cache = of->has_interface ? &route : 0 };
+	struct dst_entry route = { .dev = of->known >= DEVICE ? &device.device : 0 };
+	struct sock sk = { .sk_dst_cache = of->known >= ROUTE ? &route : 0 };
 	struct bpf_sock_ops context = {
 		.op = of->op,
 		.family = of->family,
@@ -79,7 +87,7 @@ static u64 answer_of(const struct question *of)
 		.remote_port = of->remote_port,
 		.local_port = of->local_port,
 		.srtt_us = of->srtt_us,
-		.sk = &sk,
+		.sk = of->known >= SOCKET ? &sk : 0,
 	};
 
 	return rule_of(&context, of->share);

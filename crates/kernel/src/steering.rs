@@ -6,6 +6,7 @@ use std::ops::Add;
 use rules::{
     CONTROLLER_NAME_BYTES, Conditions, Connection, INTERFACE_NAME_BYTES, Interface, MAX_ARMS,
     MAX_INTERFACES, MAX_PORT_RANGES, MAX_RULES, Networks, Ports, Quantity, RULE_NAME_BYTES, Span,
+    first_match,
 };
 use units::Duration;
 
@@ -62,8 +63,8 @@ impl Steering {
     /// The place of the first rule that matches a new connection: `rule_of` of `bpf/steer/rule.h`. `for_client` has the
     /// bits of the rules that are for its client.
     pub fn rule_of(&self, for_client: u64, of: &Connection) -> Option<usize> {
-        let mut places = 0..self.rules.len().min(MAX_RULES);
-        places.find(|&place| for_client >> place & 1 == 1 && self.rules[place].conditions.hold(of))
+        let conditions = self.rules.iter().map(|rule| &rule.conditions);
+        first_match(conditions, for_client, of)
     }
 
     /// The inverse of `bytes`. The program fills unused space with zeros. It has no networks here, which are in a table
@@ -381,6 +382,33 @@ mod tests {
             }
         }
         assert_eq!(Steering::parse(&[0xff; 1 << 16]), None);
+    }
+
+    /// FNV-1a, of the bytes from the least significant on.
+    fn digest(steering: &Steering) -> u64 {
+        let bytes = steering.bytes();
+        let (words, rest) = bytes.as_chunks();
+        assert!(rest.is_empty());
+        let words = words.iter().map(|word| u64::from_ne_bytes(*word));
+        let bytes = words.flat_map(u64::to_le_bytes);
+        bytes.fold(0xcbf2_9ce4_8422_2325, |so_far, byte| {
+            (so_far ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+        })
+    }
+
+    /// `steer why` reads what another version may have put in force. It knows the layout by the section's name.
+    #[test]
+    #[cfg(target_endian = "little")]
+    fn another_layout_is_in_a_section_of_another_name() {
+        let header = include_str!("../bpf/steer/rule.h");
+        let section = header.split("struct steering steering SECTION(\"").nth(1);
+        let name = section.and_then(|rest| rest.split('"').next());
+        let mut steering = two_rules(DrawnUnit::Prefix(24, 48));
+        steering.rules[0].conditions.interfaces = vec!["eth0".parse().unwrap()];
+        assert_eq!(
+            (name, digest(&steering)),
+            (Some(".rodata.rules"), 0x72f7_a7b3_b6df_6d70)
+        );
     }
 
     fn bound_resent(steering: &mut Steering, from: u64, below: u64) {

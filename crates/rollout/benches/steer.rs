@@ -225,7 +225,7 @@ fn policy_of(directory: &Path, group: &Group, networks: usize) -> Outcome<(Polic
     })?;
     let read = begin.elapsed();
     let begin = Instant::now();
-    let count = policy.networks().entries().len();
+    let count = policy.lowered().networks.entries().len();
     let of = format!("of {networks} lines with {count} networks");
     let rows = [
         (

@@ -26,6 +26,21 @@ bounds! {
     RULE_NAME_BYTES = 64;
 }
 
+const _: () = {
+    assert!(
+        MAX_RULES <= 64,
+        "a network has a word with a bit for each rule"
+    );
+    assert!(
+        MAX_ARMS.is_power_of_two(),
+        "the program masks the index of an arm"
+    );
+    assert!(
+        CONTROLLER_NAME_BYTES == 16 && INTERFACE_NAME_BYTES == 16,
+        "the program reads these names as two words"
+    );
+};
+
 /// True if a kernel can have a controller of this name.
 pub fn can_be_controller(name: &str) -> bool {
     (1..CONTROLLER_NAME_BYTES).contains(&name.len()) && name.chars().all(|c| c.is_ascii_graphic())

@@ -1,5 +1,6 @@
 //! The conditions of a rule.
 
+use crate::bounds::MAX_RULES;
 use crate::connection::Connection;
 use crate::interface::Interface;
 use crate::ports::Ports;
@@ -68,4 +69,16 @@ impl Conditions {
             && self.has_port(of)
             && self.has_interface(of.interface)
     }
+}
+
+/// The place of the first rule that matches a new connection: `rule_of` of `crates/kernel/bpf/steer/rule.h`. `for_client` has
+/// the bits of the rules that are for its client. Rules beyond [`MAX_RULES`] are ignored.
+pub fn first_match<'r>(
+    rules: impl IntoIterator<Item = &'r Conditions>,
+    for_client: u64,
+    of: &Connection,
+) -> Option<usize> {
+    let mut rules = rules.into_iter().take(MAX_RULES).enumerate();
+    let found = rules.find(|(place, rule)| for_client >> place & 1 == 1 && rule.hold(of));
+    found.map(|(place, _)| place)
 }

@@ -51,7 +51,8 @@ impl Connection {
         self.with(Quantity::Rtt, known)
     }
 
-    /// The same with this share of packets that the connections of its client's network resent.
+    /// The same with this share of packets that the connections of its client's network resent, in whole millionths as in the
+    /// program.
     #[must_use]
     pub fn with_resent(self, share: Option<Ratio>) -> Connection {
         self.with(Quantity::Resent, share.map(millionths))

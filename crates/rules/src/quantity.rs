@@ -2,44 +2,67 @@
 
 use units::{Duration, Ratio};
 
-/// A quantity of a new connection that rules bound. The values are in the units of the program in the kernel, whose
-/// `enum quantity` has the same order.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Quantity {
+/// Defines the quantities with their names. Without all of these, a quantity does not compile.
+macro_rules! quantities {
+    ($($(#[$doc:meta])+ $quantity:ident { name: $name:literal, label: $label:literal, meaning: $meaning:literal })+) => {
+        /// A quantity of a new connection that rules bound. The values are in the units of the program in the kernel, whose
+        /// `enum quantity` has the same order.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub enum Quantity {
+            $($(#[$doc])+ $quantity,)+
+        }
+
+        impl Quantity {
+            /// All quantities.
+            pub const ALL: [Quantity; [$(Quantity::$quantity),+].len()] = [$(Quantity::$quantity),+];
+
+            /// The name of its option (`--rtt`).
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Quantity::$quantity => $name,)+
+                }
+            }
+
+            /// The names of its bounds in policies (`rtt_from`, `rtt_below`).
+            pub const fn fields(self) -> [&'static str; 2] {
+                match self {
+                    $(Quantity::$quantity => [concat!($name, "_from"), concat!($name, "_below")],)+
+                }
+            }
+
+            /// The name in a list of a rule's bounds.
+            pub const fn label(self) -> &'static str {
+                match self {
+                    $(Quantity::$quantity => $label,)+
+                }
+            }
+
+            /// The meaning in a sentence.
+            pub const fn meaning(self) -> &'static str {
+                match self {
+                    $(Quantity::$quantity => $meaning,)+
+                }
+            }
+        }
+    };
+}
+
+quantities! {
     /// The RTT of the handshake, in nanoseconds.
-    Rtt,
+    Rtt {
+        name: "rtt",
+        label: "RTT",
+        meaning: "the RTT of the handshake"
+    }
     /// The share of packets that the connections of the client's network resent, in millionths.
-    Resent,
+    Resent {
+        name: "resent",
+        label: "resent",
+        meaning: "the share that the client's network resent"
+    }
 }
 
 impl Quantity {
-    /// All quantities.
-    pub const ALL: [Quantity; 2] = [Quantity::Rtt, Quantity::Resent];
-
-    /// The name in policies (`rtt_from`, `rtt_below`) and options (`--rtt`).
-    pub const fn name(self) -> &'static str {
-        match self {
-            Quantity::Rtt => "rtt",
-            Quantity::Resent => "resent",
-        }
-    }
-
-    /// The name in a list of a rule's bounds.
-    pub const fn label(self) -> &'static str {
-        match self {
-            Quantity::Rtt => "RTT",
-            Quantity::Resent => "resent",
-        }
-    }
-
-    /// The meaning in a sentence.
-    pub const fn meaning(self) -> &'static str {
-        match self {
-            Quantity::Rtt => "the RTT of the handshake",
-            Quantity::Resent => "the share that the client's network resent",
-        }
-    }
-
     /// A value with its unit.
     pub fn text(self, value: u64) -> String {
         match self {
@@ -74,18 +97,35 @@ impl Span {
         Span { from, below }
     }
 
-    /// True if the value is within the span. An unknown value is within no bounds.
+    /// The shares of packets from one on, and below another one if there is one. The program has whole millionths, so bounds
+    /// are rounded up: a share of whole millionths is within these if, and only if, it is within the exact ones.
+    pub fn of_shares(from: Ratio, below: Option<Ratio>) -> Span {
+        Span::new(millionths_up(from), below.map(millionths_up))
+    }
+
+    /// True if no value is within the span.
+    pub const fn is_empty(self) -> bool {
+        self.from >= self.below
+    }
+
+    /// True if the value is within the span. An unknown value is within no bounds. For the program, the maximum is unknown:
+    /// `is_within` of `crates/kernel/bpf/steer/rule.h`.
     pub fn has(self, value: Option<u64>) -> bool {
-        value.map_or(self == Span::ANY, |value| {
-            self.from <= value && value < self.below
-        })
+        match value {
+            None | Some(u64::MAX) => self == Span::ANY,
+            Some(value) => self.from <= value && value < self.below,
+        }
     }
 }
 
 const MILLION: u32 = 1_000_000;
 
-/// A share in millionths, rounded up. A share of whole millionths is below this if, and only if, it is below `share`.
-pub fn millionths(share: Ratio) -> u64 {
+/// A share as the program has it: in millionths, rounded down.
+pub(crate) fn millionths(share: Ratio) -> u64 {
+    share.of(MILLION.into())
+}
+
+fn millionths_up(share: Ratio) -> u64 {
     let parts = u64::from(share.numerator()) * u64::from(MILLION);
     parts.div_ceil(share.denominator().into())
 }
@@ -99,6 +139,9 @@ mod tests {
         for (span, value, has) in [
             (Span::ANY, None, true),
             (Span::ANY, Some(0), true),
+            (Span::ANY, Some(u64::MAX), true),
+            (Span::new(1, None), Some(u64::MAX), false),
+            (Span::new(1, None), Some(u64::MAX - 1), true),
             (Span::new(1, None), None, false),
             (Span::new(0, Some(9)), None, false),
             (Span::new(0, Some(9)), Some(0), true),
@@ -112,17 +155,21 @@ mod tests {
     }
 
     #[test]
-    fn shares_are_rounded_up() {
-        for (numerator, denominator, millionth) in [
-            (0, 1, 0),
-            (1, 100, 10_000),
-            (1, 1_000_000_000, 1),
-            (10_001, 1_000_000_000, 11),
-            (1, 1, 1_000_000),
+    fn a_share_is_rounded_down_and_a_bound_is_rounded_up() {
+        for (numerator, denominator, down, up) in [
+            (0, 1, 0, 0),
+            (1, 100, 10_000, 10_000),
+            (1, 1_000_000_000, 0, 1),
+            (10_001, 1_000_000_000, 10, 11),
+            (1, 1, 1_000_000, 1_000_000),
         ] {
             let share = Ratio::new(numerator, denominator);
-            assert_eq!(millionths(share), millionth, "{share}");
+            assert_eq!(millionths(share), down, "{share}");
+            let span = Span::of_shares(share, Some(share));
+            assert_eq!((span.from, span.below), (up, up), "{share}");
+            assert!(span.is_empty());
         }
+        assert_eq!(Span::of_shares(Ratio::ZERO, None), Span::ANY);
     }
 
     #[test]

@@ -904,7 +904,6 @@ fn applications_with_absurdly_many_objects_are_refused() {
     );
 }
 
-#[cfg(unix)]
 #[test]
 fn a_traces_name_that_is_no_text_is_written_nevertheless() {
     use std::ffi::OsStr;

@@ -223,10 +223,11 @@ impl<'s> Live<'s> {
         let learned = read_policy(&text, &systems)?;
         let begin = unix_s();
         let force = Force::policy(Steer::begin(learned.clone(), LEASE, None, begin)?);
+        let lowered = learned.lowered();
         let is_right = |line: &Line, has: &str| {
             // The exploring networks may change during the pass.
             let mut times = [begin, unix_s()].into_iter();
-            times.any(|at| decide(&learned, line, at).is_some_and(|of| of.controller == has))
+            times.any(|at| decide(&lowered, line, at).is_some_and(|of| of.controller == has))
         };
         passes.push(stage.pass("policy", force, &is_right, tell)?);
         let truth = Truth {

@@ -1,3 +1,5 @@
+use rules::MAX_INTERFACES;
+
 use super::*;
 
 const TEXT: &str = r#"
@@ -31,7 +33,7 @@ fn of(client: &str, port: u16, millis: u64) -> Connection {
 fn the_first_rule_that_holds_counts() {
     let policy = Policy::parse(TEXT).unwrap();
     let rule = |client, port, millis| {
-        let decided = policy.decide(&of(client, port, millis));
+        let decided = policy.lowered().decide(&of(client, port, millis));
         decided.map(|decided| (decided.rule.name.clone(), decided.controller.to_owned()))
     };
     let is = |name: &str, controller: &str| Some((name.to_owned(), controller.to_owned()));
@@ -67,11 +69,15 @@ fn a_policy_that_makes_no_sense_still_has_its_group() {
 fn an_rtt_that_is_not_known_is_within_no_bounds() {
     let near = TEXT.replace("rtt_from = \"100ms\"", "rtt_below = \"10ms\"");
     let near = Policy::parse(&near).unwrap();
-    assert!(near.decide(&of("198.51.100.1", 443, 9)).is_some());
+    assert!(near.lowered().decide(&of("198.51.100.1", 443, 9)).is_some());
     // The lower end is within the bounds, the upper end is not.
-    assert!(near.decide(&of("198.51.100.1", 443, 10)).is_none());
-    assert!(near.decide(&of("198.51.100.1", 443, 0)).is_none());
-    assert!(near.decide(&of("10.0.0.1", 443, 0)).is_some());
+    assert!(
+        near.lowered()
+            .decide(&of("198.51.100.1", 443, 10))
+            .is_none()
+    );
+    assert!(near.lowered().decide(&of("198.51.100.1", 443, 0)).is_none());
+    assert!(near.lowered().decide(&of("10.0.0.1", 443, 0)).is_some());
 }
 
 #[test]
@@ -95,20 +101,23 @@ fn a_rule_is_lowered_with_all_of_its_conditions() {
 fn a_share_that_is_not_known_is_within_no_bounds() {
     let resent = |bounds: &str, share: Option<u32>| {
         let policy = Policy::parse(&TEXT.replace("rtt_from = \"100ms\"", bounds)).unwrap();
-        let share = share.map(|millionths| Ratio::new(millionths, 1_000_000));
+        let share = share.map(|billionths| Ratio::new(billionths, 1_000_000_000));
         let of = of("198.51.100.1", 443, 1).with_resent(share);
-        policy.decide(&of).is_some()
+        policy.lowered().decide(&of).is_some()
     };
     for (bounds, share, is_in) in [
         ("", None, true),
-        ("", Some(500_000), true),
+        ("", Some(500_000_000), true),
         ("resent_from = \"1%\"", None, false),
-        ("resent_from = \"1%\"", Some(9_999), false),
-        ("resent_from = \"1%\"", Some(10_000), true),
-        ("resent_from = \"1%\"", Some(1_000_000), true),
+        ("resent_from = \"1%\"", Some(9_999_999), false),
+        ("resent_from = \"1%\"", Some(10_000_000), true),
+        ("resent_from = \"1%\"", Some(1_000_000_000), true),
         ("resent_below = \"1%\"", None, false),
         ("resent_below = \"1%\"", Some(0), true),
-        ("resent_below = \"1%\"", Some(10_000), false),
+        ("resent_below = \"1%\"", Some(10_000_000), false),
+        // The kernel has whole millionths.
+        ("resent_from = \"0.00009%\"", Some(500), false),
+        ("resent_from = \"0.00009%\"", Some(1_000), true),
     ] {
         assert_eq!(resent(bounds, share), is_in, "{bounds}: {share:?}");
     }
@@ -116,7 +125,7 @@ fn a_share_that_is_not_known_is_within_no_bounds() {
 
 #[test]
 fn a_network_has_the_rules_of_those_around_it() {
-    let networks = Policy::parse(TEXT).unwrap().networks();
+    let networks = Policy::parse(TEXT).unwrap().lowered().networks;
     for (client, bits) in [
         ("10.0.0.1", 0b101),
         ("10.9.0.1", 0b111),
@@ -139,8 +148,8 @@ fn a_system_is_its_networks_and_nowhere_without_them() {
     );
     let mut policy = Policy::parse(&text).unwrap();
     let lossy = of("192.0.2.9", 443, 1);
-    assert_eq!(policy.decide(&lossy), None);
-    assert_eq!(policy.networks().rules(lossy.client), 0b100);
+    assert_eq!(policy.lowered().decide(&lossy), None);
+    assert_eq!(policy.lowered().networks.rules(lossy.client), 0b100);
     let error = policy.place_systems(&BTreeMap::new()).unwrap_err();
     let error = error.to_string();
     assert!(
@@ -151,8 +160,8 @@ fn a_system_is_its_networks_and_nowhere_without_them() {
     let networks = BTreeMap::from([(64500, vec![prefix])]);
     assert_eq!(policy.systems().into_iter().collect::<Vec<_>>(), [64500]);
     policy.place_systems(&networks).unwrap();
-    assert_eq!(policy.decide(&lossy).unwrap().rule.name, "lossy");
-    assert_eq!(policy.networks().rules(lossy.client), 0b110);
+    assert_eq!(policy.lowered().decide(&lossy).unwrap().rule.name, "lossy");
+    assert_eq!(policy.lowered().networks.rules(lossy.client), 0b110);
 }
 
 #[test]
@@ -164,7 +173,7 @@ fn networks_of_a_file_are_a_rules_and_too_many_are_refused() {
     let policy = || Policy::parse(&text).unwrap();
     let lossy = of("192.0.2.9", 443, 1);
     // Before the file is read, the rule holds nowhere.
-    assert_eq!(policy().decide(&lossy), None);
+    assert_eq!(policy().lowered().decide(&lossy), None);
     let mut placed = policy();
     let network: Prefix = "192.0.2.0/24".parse().unwrap();
     let asked = |file: &Path| {
@@ -172,7 +181,7 @@ fn networks_of_a_file_are_a_rules_and_too_many_are_refused() {
         Ok::<_, &str>(vec![network])
     };
     placed.place_lists(asked).unwrap();
-    assert_eq!(placed.decide(&lossy).unwrap().rule.name, "lossy");
+    assert_eq!(placed.lowered().decide(&lossy).unwrap().rule.name, "lossy");
     for (read, part) in [
         (Err("line 7: no prefix"), "lossy.txt: line 7"),
         (Ok(Vec::new()), "no network"),
@@ -195,7 +204,7 @@ proptest::proptest! {
         for (rule, low, length) in said {
             policy.rules[rule].prefix.push(Prefix::around(at(low << 4 | low), length));
         }
-        let networks = policy.networks();
+        let networks = policy.lowered().networks;
         let each: BTreeSet<_> = networks.entries().iter().map(|(first, length, _)| (first, length)).collect();
         proptest::prop_assert_eq!(each.len(), networks.entries().len());
         let address = at(address);
@@ -212,6 +221,7 @@ fn some_explore_and_later_others() {
     let text = TEXT.replacen("controller", "explore = \"10%\"\ncontroller", 1);
     let policy = Policy::parse(&text).unwrap();
     assert!(policy.has_explorers());
+    let lowered = policy.lowered();
     let mut others = BTreeSet::new();
     let mut explorers = |at: Duration| {
         let mut exploring = BTreeSet::new();
@@ -222,7 +232,7 @@ fn some_explore_and_later_others() {
                 at,
                 ..of("::1", 443, 1)
             };
-            let decided = policy.decide(&connection).unwrap();
+            let decided = lowered.decide(&connection).unwrap();
             assert_eq!(decided.is_exploring, decided.controller != "cubic");
             if decided.is_exploring {
                 exploring.insert(number);
@@ -296,12 +306,17 @@ fn what_makes_no_sense_is_named() {
         (
             "rtt_from = \"100ms\"",
             "rtt_from = \"9ms\"\nrtt_below = \"9ms\"",
-            &["rule[2].rtt_below"],
+            &["rule[2].rtt_below", "rtt_from counts as 9ms"],
         ),
         (
             "rtt_from = \"100ms\"",
             "resent_from = \"2%\"\nresent_below = \"1%\"",
-            &["rule[2].resent_below", "2%"],
+            &["rule[2].resent_below", "resent_from counts as 2%"],
+        ),
+        (
+            "rtt_from = \"100ms\"",
+            "resent_from = \"0.00001%\"\nresent_below = \"0.00002%\"",
+            &["rule[2].resent_below", "resent_from counts as 0.0001%"],
         ),
         (
             "rtt_from",
@@ -353,8 +368,11 @@ fn connections_in_and_out_have_their_own_ports() {
             is_incoming,
             ..of("10.0.0.1", port, 1)
         };
-        assert_eq!(policy.has_port(&of), policy.decide(&of).is_some());
-        policy.decide(&of).map(|decided| decided.rule.name.as_str())
+        assert_eq!(policy.has_port(&of), policy.lowered().decide(&of).is_some());
+        policy
+            .lowered()
+            .decide(&of)
+            .map(|decided| decided.rule.name.as_str())
     };
     assert_eq!(decided(true, 443), Some("inside"));
     assert_eq!(decided(true, 5000), None);
@@ -374,7 +392,10 @@ fn a_rule_may_be_for_interfaces() {
             interface: interface.parse().ok(),
             ..of("10.9.0.1", 443, 1)
         };
-        policy.decide(&of).map(|decided| decided.rule.name.as_str())
+        policy
+            .lowered()
+            .decide(&of)
+            .map(|decided| decided.rule.name.as_str())
     };
     assert_eq!(decided("eth0"), Some("inside"));
     assert_eq!(decided("wg0"), Some("inside"));
@@ -393,10 +414,39 @@ fn a_rule_may_be_for_interfaces() {
 }
 
 #[test]
+fn the_documentation_has_the_programs_bounds() {
+    let millions = MAX_NETWORKS / 1_000_000;
+    for (page, bound) in [
+        (
+            "steer.md",
+            format!("at most {MAX_RULES} rules and {millions} million networks"),
+        ),
+        (
+            "steer.md",
+            format!("[interfaces](study.md#interfaces), at most {MAX_INTERFACES}."),
+        ),
+        (
+            "study.md",
+            format!("[interfaces](#interfaces), at most {MAX_INTERFACES}:"),
+        ),
+    ] {
+        let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
+        let text = std::fs::read_to_string(docs.join(page)).unwrap();
+        assert!(text.contains(&bound), "{page}: {bound}");
+    }
+}
+
+#[test]
 fn neighbours_explore_together() {
     let text = TEXT.replacen("controller", "explore = \"40%\"\ncontroller", 1);
     let policy = Policy::parse(&text).unwrap();
-    let explores = |client: String| policy.decide(&of(&client, 443, 1)).unwrap().is_exploring;
+    let explores = |client: String| {
+        policy
+            .lowered()
+            .decide(&of(&client, 443, 1))
+            .unwrap()
+            .is_exploring
+    };
     let mut exploring = 0;
     for network in 0..200 {
         let own = explores(format!("10.0.{network}.1"));

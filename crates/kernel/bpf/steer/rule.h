@@ -46,7 +46,8 @@ struct steering {
 	struct rule rules[MAX_RULES];
 };
 
-SETTING struct steering steering SECTION(".rodata.steering");
+/* Another layout, or another meaning of a word, takes another name, which differs within the first 15 characters. */
+SETTING struct steering steering SECTION(".rodata.rules");
 
 /* The rules that match a network, one bit for each. The most specific network counts. */
 struct network {

@@ -35,8 +35,8 @@ const BATCH: usize = 4096;
 /// The program's name, and the prefix of its files.
 const PROGRAM: &str = "steer";
 
-/// The map of its settings.
-const RULES: &str = ".rodata.steering";
+/// The map of its settings. A program of another layout has a map of another name, and is of another version.
+const RULES: &str = ".rodata.rules";
 
 /// A program that sets the controllers of a control group's connections while this value lives and its lease lasts.
 pub struct Attached {

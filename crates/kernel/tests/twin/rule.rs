@@ -2,8 +2,9 @@
 
 use std::fs;
 use std::net::{IpAddr, Ipv6Addr};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use experiment::policy::{Lowered, Policy, Rule};
 use kernel::{DrawnUnit, Steering, SteeringRule};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
@@ -11,6 +12,7 @@ use rules::{
     Conditions, Connection, INTERFACE_NAME_BYTES, Interface, MAX_INTERFACES, MAX_PORT_RANGES,
     MAX_RULES, Networks, PROGRAM_BOUNDS, Ports, Prefix, Quantity, Span,
 };
+use units::{Duration, Ratio};
 
 use crate::host::Host;
 
@@ -98,19 +100,24 @@ impl Draw {
         name.parse().expect("a name")
     }
 
-    /// A value of a quantity, such that bounds are often met exactly. The kernel has RTTs in microseconds.
+    /// A value of a quantity that the kernel can have, such that bounds are often met exactly: near zero, or near the maximum.
     fn value(&mut self, quantity: Quantity) -> u64 {
-        let unit = match quantity {
-            Quantity::Rtt => 1000,
-            _ => 1,
+        let (unit, most) = match quantity {
+            // Microseconds. A word of 32 bits has eight times the RTT.
+            Quantity::Rtt => (1000, u64::from(u32::MAX >> 3)),
+            Quantity::Resent => (1, u64::MAX),
         };
-        (1 + self.below(6)) * unit
+        let near = self.below(7);
+        unit * if self.one_in(6) { most - near } else { near }
     }
 
     fn span(&mut self, quantity: Quantity) -> Span {
         let (one, other) = (self.value(quantity), self.value(quantity));
         match self.below(6) {
-            0 => Span::new(one.min(other), Some(one.max(other) + self.below(2))),
+            0 => {
+                let below = one.max(other).saturating_add(self.below(2));
+                Span::new(one.min(other), Some(below))
+            }
             1 => Span::new(one, None),
             2 => Span::new(0, Some(other)),
             _ => Span::ANY,
@@ -148,6 +155,46 @@ impl Draw {
         }
     }
 
+    /// A bound for shares, which is seldom of whole millionths.
+    fn share(&mut self) -> Ratio {
+        Ratio::new(self.below(7000) as u32, 1_000_000_000)
+    }
+
+    fn policy_rule(&mut self) -> Rule {
+        let of = self.rule().conditions;
+        let rtt = of.span(Quantity::Rtt);
+        let (has_from, has_below) = (self.one_in(4), self.one_in(4));
+        Rule {
+            name: "a rule".to_owned(),
+            listen: of.listen,
+            connect: of.connect,
+            prefix: self.several(3, Draw::prefix),
+            prefix_file: None,
+            // Without their networks, the rule holds nowhere.
+            systems: self.several(1, |draw| draw.below(9) as u32),
+            interface: of.interfaces,
+            rtt_from: Duration::from_nanos(rtt.from),
+            rtt_below: (rtt.below < u64::MAX).then(|| Duration::from_nanos(rtt.below)),
+            resent_from: if has_from { self.share() } else { Ratio::ZERO },
+            resent_below: has_below.then(|| self.share()),
+            controller: "bbr".to_owned(),
+            evidence: String::new(),
+            expect: None,
+            explore: None,
+        }
+    }
+
+    fn policy(&mut self) -> Policy {
+        Policy {
+            cgroup: PathBuf::new(),
+            explore: Ratio::ZERO,
+            seed: String::new(),
+            rules: self.several(MAX_RULES, Draw::policy_rule),
+            text: String::new(),
+            file: None,
+        }
+    }
+
     fn connection(&mut self) -> Connection {
         let of = Connection {
             is_incoming: self.one_in(2),
@@ -156,7 +203,10 @@ impl Draw {
         };
         Quantity::ALL.into_iter().fold(of, |of, quantity| {
             let value = (!self.one_in(4)).then(|| self.value(quantity));
-            of.with(quantity, value)
+            match quantity {
+                Quantity::Rtt => of.with_rtt(Duration::from_nanos(value.unwrap_or(0))),
+                Quantity::Resent => of.with(quantity, value),
+            }
         })
     }
 
@@ -188,12 +238,9 @@ impl Draw {
         let words = [&words[..], &[u32::from(remote).to_be(), own.into(), srtt]].concat();
         let mut bytes: Vec<u8> = words.iter().flat_map(|word| word.to_ne_bytes()).collect();
         let share = of.quantity(Quantity::Resent).unwrap_or(u64::MAX);
-        let has_interface = u64::from(of.interface.is_some());
-        bytes.extend(
-            [share, has_interface]
-                .iter()
-                .flat_map(|word| word.to_ne_bytes()),
-        );
+        // `enum known`
+        let known = of.interface.map_or_else(|| self.below(3), |_| 3);
+        bytes.extend([share, known].iter().flat_map(|word| word.to_ne_bytes()));
         // A device that was renamed has the rest of its earlier name behind the zero.
         let mut name = [0; INTERFACE_NAME_BYTES];
         self.0.fill_bytes(&mut name);
@@ -224,17 +271,81 @@ fn input(steering: &Steering, full: &[u8], questions: usize) -> Vec<u8> {
     bytes
 }
 
-#[test]
-fn a_connection_has_the_same_rule_in_both() {
-    // Many variables of the header for the kernel are not in use here.
-    let host = Host::compile("rule.c", &["-Wno-unused-variable"]);
-    let mut draw = Draw(Xoshiro256PlusPlus::seed_from_u64(41));
-    let too_many = |draw: &mut Draw| (0..=MAX_RULES).map(|_| draw.rule()).collect();
+fn too_many(draw: &mut Draw) -> Vec<SteeringRule> {
+    (0..=MAX_RULES).map(|_| draw.rule()).collect()
+}
+
+/// The settings with all rules that the program can have.
+fn full(draw: &mut Draw) -> Vec<u8> {
     let full = Steering {
-        rules: too_many(&mut draw),
+        rules: too_many(draw),
         ..draw.steering()
     };
-    let full = full.bytes();
+    full.bytes()
+}
+
+/// The places of rules that the program finds.
+fn places(input: &[u8]) -> Vec<u64> {
+    // Many variables of the header for the kernel are not in use here.
+    let host = Host::compile("rule.c", &["-Wno-unused-variable"]);
+    let answers = host.answer(input);
+    let (answers, _) = answers.as_chunks();
+    answers
+        .iter()
+        .map(|place| u64::from_ne_bytes(*place))
+        .collect()
+}
+
+/// The settings with a policy's conditions and networks.
+fn steering(policy: &Lowered<'_>, draw: &mut Draw) -> Steering {
+    let rules = policy.rules.iter().map(|rule| SteeringRule {
+        conditions: rule.conditions.clone(),
+        ..draw.rule()
+    });
+    Steering {
+        key: policy.key.words(),
+        unit: DrawnUnit::Prefix(24, 48),
+        rules: rules.collect(),
+        networks: policy.networks.clone(),
+    }
+}
+
+#[test]
+fn a_policy_decides_as_the_program_does() {
+    let mut draw = Draw(Xoshiro256PlusPlus::seed_from_u64(43));
+    let full = full(&mut draw);
+    let policies: Vec<Policy> = (0..POLICIES).map(|_| draw.policy()).collect();
+    let (mut bytes, mut expected) = (Vec::new(), Vec::new());
+    for policy in &policies {
+        let lowered = policy.lowered();
+        let steering = steering(&lowered, &mut draw);
+        bytes.extend(input(&steering, &full, CONNECTIONS_PER_POLICY));
+        for _ in 0..CONNECTIONS_PER_POLICY {
+            let of = draw.connection();
+            bytes.extend(draw.question(&of));
+            let place = lowered.decide(&of).map_or(MAX_RULES, |decided| {
+                let is_it = |rule: &Rule| std::ptr::eq(rule, decided.rule);
+                policy.rules.iter().position(is_it).expect("a rule of it")
+            });
+            expected.push((place as u64, of, policy));
+        }
+    }
+    let places = places(&bytes);
+    assert_eq!(places.len(), expected.len());
+    let mut with_bounds = 0;
+    for (found, (place, of, policy)) in places.iter().zip(&expected) {
+        assert_eq!(found, place, "{of:?}: {policy:?}");
+        let rule = policy.rules.get(*place as usize);
+        let has_bounds = |rule: &Rule| rule.conditions().has_bounds(Quantity::Resent);
+        with_bounds += u64::from(rule.is_some_and(has_bounds));
+    }
+    assert!(with_bounds > 1000, "{with_bounds}");
+}
+
+#[test]
+fn a_connection_has_the_same_rule_in_both() {
+    let mut draw = Draw(Xoshiro256PlusPlus::seed_from_u64(41));
+    let full = full(&mut draw);
     let (mut bytes, mut expected, mut policies) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..POLICIES {
         let mut steering = draw.steering();
@@ -250,13 +361,12 @@ fn a_connection_has_the_same_rule_in_both() {
         }
         policies.push(steering);
     }
-    let answers = host.answer(&bytes);
-    let (answers, _) = answers.as_chunks();
-    assert_eq!(answers.len(), expected.len());
+    let places = places(&bytes);
+    assert_eq!(places.len(), expected.len());
     let mut seen = [0; MAX_RULES + 1];
-    for (answer, (place, of, policy)) in answers.iter().zip(&expected) {
-        let (answer, policy) = (u64::from_ne_bytes(*answer), &policies[*policy]);
-        assert_eq!(answer, *place as u64, "{of:?}: {policy:?}");
+    for (found, (place, of, policy)) in places.iter().zip(&expected) {
+        let policy = &policies[*policy];
+        assert_eq!(*found, *place as u64, "{of:?}: {policy:?}");
         seen[*place] += 1;
     }
     assert!(

@@ -205,7 +205,6 @@ mod tests {
         assert!(matches!(shelf.all(), Err(ShelfError::File { .. })));
     }
 
-    #[cfg(unix)]
     #[test]
     fn what_never_ends_is_not_read() {
         let directory = tempfile::tempdir().unwrap();

@@ -69,12 +69,6 @@ mod tests {
         let file = directory.path().join("identity");
         let first = identity_in(&file).unwrap().fingerprint();
         assert_eq!(identity_in(&file).unwrap().fingerprint(), first);
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::PermissionsExt;
-            let mode = fs::metadata(&file).unwrap().permissions().mode();
-            assert_eq!(mode & 0o777, 0o600);
-        }
         for text in [&b""[..], b"garbage", &[1, 7, 1, 7]] {
             fs::write(&file, text).unwrap();
             assert!(matches!(identity_in(&file), Err(IdentityError::Foreign(_))));

@@ -235,12 +235,6 @@ mod tests {
         assert!(!made.is_none());
         let text = fs::read_to_string(&file).unwrap();
         assert_eq!(text.trim().len(), 32);
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::PermissionsExt;
-            let mode = fs::metadata(&file).unwrap().permissions().mode();
-            assert_eq!(mode & 0o777, 0o600);
-        }
         // Editors save the text in this form.
         let marked = format!("\u{feff}{}\r\n", text.trim());
         fs::write(&file, marked).unwrap();

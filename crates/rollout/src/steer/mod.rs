@@ -13,7 +13,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use experiment::policy::{Policy, Rule};
+use experiment::policy::{LoweredRule, Policy, Rule};
 use experiment::stale::MIN_OBJECT_BYTES;
 use kernel::{EndedConnection, Steering, SteeringCounts, SteeringRule, since_boot};
 use serde_json::{Value, json};
@@ -83,22 +83,22 @@ pub struct Steer {
 
 /// The configuration of the program in the kernel, for a machine with this boot time.
 fn steering(policy: &Policy, boot: Duration) -> Steering {
-    let rule = |rule: &Rule| {
-        let (names, shares) = policy.arms(rule);
-        let names: Vec<String> = names.into_iter().map(str::to_owned).collect();
+    let lowered = policy.lowered();
+    let rule = |rule: LoweredRule<'_>| {
+        let names = rule.controllers.iter().map(|name| (*name).to_owned());
         SteeringRule {
-            name: rule.name.clone(),
-            conditions: rule.conditions(),
+            name: rule.rule.name.clone(),
+            conditions: rule.conditions,
             // Only a rule that explores can become stale, and only large objects say so.
-            objects: (names.len() > 1).then_some(MIN_OBJECT_BYTES),
-            arms: shares.ends().iter().copied().zip(names).collect(),
+            objects: (rule.controllers.len() > 1).then_some(MIN_OBJECT_BYTES),
+            arms: rule.shares.ends().iter().copied().zip(names).collect(),
         }
     };
     Steering {
-        key: policy.key().words(),
+        key: lowered.key.words(),
         unit: drawn_unit(policy.unit(), boot),
-        rules: policy.rules.iter().map(rule).collect(),
-        networks: policy.networks(),
+        rules: lowered.rules.into_iter().map(rule).collect(),
+        networks: lowered.networks,
     }
 }
 

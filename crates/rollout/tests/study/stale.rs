@@ -148,6 +148,7 @@ fn stale(group: &Group, network: &Network) {
     let _server = server.expect("inside");
     let policy = Policy::parse(&policy(&group.0)).expect("a policy");
     let own = policy.clone();
+    let own = own.lowered();
     let explores = |client| {
         let of = Connection {
             at: std::time::Duration::from_secs_f64(now()).into(),

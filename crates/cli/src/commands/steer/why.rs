@@ -72,9 +72,9 @@ fn note_unknown(policy: &Policy, of: &Connection, knows_resent: bool) {
         let is_known =
             of.quantity(quantity).is_some() || quantity == Quantity::Resent && knows_resent;
         if !is_known && some(&|rule| rule.conditions().has_bounds(quantity)) {
-            let name = quantity.name();
-            let fields = format!("`{name}_from` or `{name}_below`");
-            unknown(quantity.meaning(), &fields, name);
+            let [from, below] = quantity.fields();
+            let fields = format!("`{from}` or `{below}`");
+            unknown(quantity.meaning(), &fields, quantity.name());
         }
     }
 }
@@ -136,14 +136,17 @@ pub fn run(options: &Options) -> Result<(), Failure> {
 
 /// The decision of the policy in the file.
 fn by_file(policy: &Policy, of: &Connection) -> Option<AssignedController> {
-    policy.decide(of).map(|decision| AssignedController {
-        rule: decision.rule.name.clone(),
-        controller: decision.controller.to_owned(),
-        own: decision.rule.controller().to_owned(),
-        explores: decision
-            .is_exploring
-            .then(|| policy.explored(decision.rule).as_f64()),
-    })
+    policy
+        .lowered()
+        .decide(of)
+        .map(|decision| AssignedController {
+            rule: decision.rule.name.clone(),
+            controller: decision.controller.to_owned(),
+            own: decision.rule.controller().to_owned(),
+            explores: decision
+                .is_exploring
+                .then(|| policy.explored(decision.rule).as_f64()),
+        })
 }
 
 /// The kernel's memory of a client network, in words.
