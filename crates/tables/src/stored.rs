@@ -9,7 +9,7 @@ use units::Duration;
 
 use crate::cell::{Cell, Value, check_unit, split_unit};
 use crate::column::{Cells, Column, Kind};
-use crate::parquet::{self, ReadError, Row, WriteError};
+use crate::parquet::{self, ReadError, RefusedCell, Row, WriteError};
 
 /// Rows that can be read back.
 pub trait Stored: Default + 'static {
@@ -104,12 +104,20 @@ fields! {
     u32: |value, _| whole(value)?.try_into().ok();
     u16: |value, _| whole(value)?.try_into().ok();
     usize: |value, _| whole(value)?.try_into().ok();
-    bool: |value, _| Some(whole(value)? != 0);
+    bool: |value, _| match whole(value)? {
+        0 => Some(false),
+        1 => Some(true),
+        _ => None,
+    };
     f64: |value, _| real(value);
-    Duration: |value, unit| Some(Duration::from_secs_f64(match unit {
-        "_ms" => real(value)? / 1000.0,
-        _ => real(value)?,
-    }));
+    Duration: |value, unit| {
+        let seconds = match unit {
+            "_ms" => real(value)? / 1000.0,
+            _ => real(value)?,
+        };
+        let span = std::time::Duration::try_from_secs_f64(seconds).ok()?;
+        Some(span.into())
+    };
 }
 
 impl Field for Arc<str> {
@@ -200,36 +208,68 @@ pub fn columns<'r, R: Stored>() -> Vec<Column<'r, &'r R>> {
 ///
 /// # Errors
 ///
-/// `to` fails.
+/// `to` fails. Or a row has a whole number that is too large for a signed one of 64 bits, a number that is not finite, or
+/// too long a text; then nothing is written.
 pub fn write<R: Stored>(
     to: impl Write + Send,
     rows: &[R],
     about: &[(&str, String)],
 ) -> Result<(), WriteError> {
-    parquet::write(to, &columns(), rows, about)
+    let columns = columns();
+    for (place, row) in rows.iter().enumerate() {
+        let check = |of: &StoredColumn<R>| match (of.cell)(row, split_unit(of.name).1) {
+            Some(Value::Whole(whole)) if i64::try_from(whole).is_err() => {
+                Err(RefusedCell::Unfit(of.name))
+            }
+            Some(Value::Real(real)) if !real.is_finite() => Err(RefusedCell::Unfit(of.name)),
+            Some(Value::Text(text)) if text.len() > R::MAX_TEXT_BYTES => {
+                Err(RefusedCell::Long(of.name))
+            }
+            _ => Ok(()),
+        };
+        let checked = R::COLUMNS.iter().try_for_each(check);
+        checked.map_err(|cell| WriteError::refused(place + 1, cell))?;
+    }
+    parquet::write(to, &columns, rows, about)
 }
 
 /// Gives `take` the rows of a Parquet file, all or none, one after the other.
 ///
 /// # Errors
 ///
-/// The file cannot be read, is damaged, claims too many rows, or a row lacks a needed column or has too long a text.
+/// The file cannot be read, is damaged, or claims too many rows. Or a row lacks a needed value, has one that its column
+/// cannot have, or has too long a text; the error names the column.
 pub fn each_row<R: Stored>(file: File, take: impl FnMut(R)) -> Result<(), ReadError> {
     parquet::each_row(file, read, take)
 }
 
-fn read<R: Stored>(cells: &Row<'_>) -> Option<R> {
+/// The rows of a Parquet file, which are held in memory.
+///
+/// # Errors
+///
+/// As for [`each_row`].
+pub fn rows<R: Stored>(file: File) -> Result<Vec<R>, ReadError> {
+    parquet::rows(file, read)
+}
+
+fn read<R: Stored>(cells: &Row<'_>) -> Result<R, RefusedCell> {
     let mut row = R::default();
     for column in R::COLUMNS {
-        let value = cells.value(column.name, column.of.0);
-        if matches!(&value, Some(Value::Text(text)) if text.len() > R::MAX_TEXT_BYTES) {
-            return None;
-        }
-        let unit = split_unit(column.name).1;
-        let is_set = value.is_some_and(|value| (column.set)(&mut row, value, unit));
-        if column.is_needed && !is_set {
-            return None;
+        match cells.value(column.name, column.of.0)? {
+            None if column.is_needed => return Err(RefusedCell::Missing(column.name)),
+            None => {}
+            Some(Value::Text(text)) if text.len() > R::MAX_TEXT_BYTES => {
+                return Err(RefusedCell::Long(column.name));
+            }
+            Some(value) => {
+                if !(column.set)(&mut row, value, split_unit(column.name).1) {
+                    return Err(RefusedCell::Unfit(column.name));
+                }
+            }
         }
     }
-    Some(row)
+    Ok(row)
 }
+
+#[cfg(test)]
+mod tests;
