@@ -1,12 +1,10 @@
 //! The rows of a data set of probes.
 
-use serde::Serialize;
-
 use record::LimitShares;
 use tables::Column;
 
 /// One probe: the transfer over one connection in one round, or the reason why it failed.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Row {
     /// The round, from zero. Numbers continue over all probing into the same dataset.
     pub round: u64,
