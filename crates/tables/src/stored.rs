@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::Write;
 use std::sync::Arc;
 
-use units::Duration;
+use units::{Bytes, Duration, Rate};
 
 use crate::cell::{Cell, Value, check_unit, split_unit};
 use crate::column::{Cells, Column, Kind};
@@ -109,6 +109,8 @@ fields! {
         1 => Some(true),
         _ => None,
     };
+    Bytes: |value, _| whole(value).map(Bytes::new);
+    Rate: |value, _| whole(value).map(Rate::from_bits_per_sec);
     f64: |value, _| real(value);
     Duration: |value, unit| {
         let seconds = match unit {

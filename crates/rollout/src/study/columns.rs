@@ -35,7 +35,7 @@ mod tests {
     use std::sync::Arc;
 
     use tables::page::{assert_has, table};
-    use units::Duration;
+    use units::{Bytes, Duration, Rate};
 
     use super::*;
     use crate::study::{ObjectRow, Row};
@@ -73,7 +73,7 @@ mod tests {
                 system: Some(64500),
                 region: Some("north".into()),
                 controller: Some("cubic".into()),
-                acknowledged: 4,
+                acknowledged: Bytes::new(4),
                 packets: 5,
                 resent: 6,
                 lost: Some(7),
@@ -82,7 +82,7 @@ mod tests {
                 min_rtt: millis(10),
                 median_rtt: millis(11),
                 objects: Some(12),
-                delivery_rate_bps: Some(13),
+                delivery_rate: Some(Rate::from_bytes_per_sec(13)),
                 busy: Duration::from_secs(14),
                 rwnd_limited: Duration::from_secs(15),
                 sndbuf_limited: Duration::from_secs(16),

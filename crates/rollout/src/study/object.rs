@@ -5,7 +5,7 @@ use std::sync::Arc;
 use experiment::{Observation, Scope};
 use kernel::ReportedObject;
 use tables::stored::{Stored, StoredColumn};
-use units::Duration;
+use units::{Bytes, Duration};
 
 use super::columns::{MAX_TEXT_BYTES, Recorded};
 use super::directory::OBJECTS;
@@ -40,8 +40,8 @@ pub struct ObjectRow {
     pub begun_unix_s: f64,
     /// The time from its first packet until all of it was acknowledged, without pauses.
     pub busy: Duration,
-    /// Payload acknowledged, in bytes.
-    pub bytes: u64,
+    /// Payload acknowledged.
+    pub bytes: Bytes,
     /// Data packets sent, including retransmissions.
     pub packets: u64,
     /// Retransmitted packets among them.
@@ -67,7 +67,7 @@ impl Maker {
             region: None,
             begun_unix_s: now.unix_s(of.begun),
             busy: of.busy,
-            bytes: of.bytes,
+            bytes: Bytes::new(of.bytes),
             packets: of.packets,
             resent: of.resent,
             is_whole: of.is_whole,
@@ -131,7 +131,7 @@ impl ObjectRow {
             },
             unit: self.unit,
             arm: self.arm,
-            acknowledged: self.bytes,
+            acknowledged: self.bytes.get(),
             busy: self.busy,
             packets: self.packets,
             resent: self.resent,

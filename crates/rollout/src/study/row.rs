@@ -9,7 +9,7 @@ use kernel::{EndedConnection, SteeredConnection};
 use linux::diag::{EndedSocket, SocketState, TcpInfo};
 use rules::Prefix;
 use tables::stored::{Stored, StoredColumn};
-use units::Duration;
+use units::{Bytes, Duration, Rate};
 
 use super::columns::{MAX_TEXT_BYTES, Recorded};
 use super::directory::{START, StudyDirectory};
@@ -48,8 +48,8 @@ pub struct Row {
     pub region: Option<Arc<str>>,
     /// Its actual controller. At the end of a connection in a study by route, it is not known.
     pub controller: Option<Arc<str>>,
-    /// Payload acknowledged, in bytes.
-    pub acknowledged: u64,
+    /// Payload acknowledged.
+    pub acknowledged: Bytes,
     /// Data packets sent, including retransmissions.
     pub packets: u64,
     /// Retransmitted packets among them.
@@ -66,8 +66,8 @@ pub struct Row {
     pub median_rtt: Option<Duration>,
     /// The number of its objects. Known at the end only.
     pub objects: Option<u64>,
-    /// The best recent sample of the delivery rate, in bits per second.
-    pub delivery_rate_bps: Option<u64>,
+    /// The best recent sample of the delivery rate.
+    pub delivery_rate: Option<Rate>,
     /// The time with data to send, or with unacknowledged data.
     pub busy: Duration,
     /// The part of `busy` in which the peer's receive window was full.
@@ -142,7 +142,7 @@ impl Maker {
             system: None,
             region: None,
             controller: None,
-            acknowledged: 0,
+            acknowledged: Bytes::ZERO,
             packets: 0,
             resent: 0,
             lost: None,
@@ -151,7 +151,7 @@ impl Maker {
             min_rtt: None,
             median_rtt: None,
             objects: None,
-            delivery_rate_bps: None,
+            delivery_rate: None,
             busy: Duration::ZERO,
             rwnd_limited: Duration::ZERO,
             sndbuf_limited: Duration::ZERO,
@@ -164,7 +164,7 @@ impl Maker {
             has_ended: true,
             unix_s: now.unix_s(of.ended),
             controller: of.controller.map(|name| name.as_str().into()),
-            acknowledged: of.acknowledged,
+            acknowledged: Bytes::new(of.acknowledged),
             packets: of.packets,
             resent: of.resent,
             lost: Some(of.lost),
@@ -172,7 +172,7 @@ impl Maker {
             min_rtt: of.min_rtt,
             median_rtt: of.median_rtt,
             objects: Some(of.objects),
-            delivery_rate_bps: of.delivery_rate.map(bits),
+            delivery_rate: of.delivery_rate.map(Rate::from_bytes_per_sec),
             busy: of.busy,
             rwnd_limited: of.rwnd_limited,
             sndbuf_limited: of.sndbuf_limited,
@@ -197,25 +197,19 @@ impl Maker {
     }
 
     fn seen(&self, of: &SteeredConnection, connection: u64, info: &TcpInfo, now: Now) -> Row {
-        let rate = info.delivery_rate.bytes_per_sec();
         Row {
-            acknowledged: acknowledged(info).get(),
+            acknowledged: acknowledged(info),
             packets: info.data_segs_out.into(),
             resent: retransmitted(info),
             rtt: Some(info.rtt).filter(|rtt| !rtt.is_zero()),
             min_rtt: info.min_rtt,
-            delivery_rate_bps: Some(rate).filter(|&rate| rate > 0).map(bits),
+            delivery_rate: Some(info.delivery_rate).filter(|rate| !rate.is_zero()),
             busy: info.busy_time,
             rwnd_limited: info.rwnd_limited,
             sndbuf_limited: info.sndbuf_limited,
             ..self.row(of, connection, now)
         }
     }
-}
-
-/// A rate in bits per second.
-fn bits(bytes_per_second: u64) -> u64 {
-    bytes_per_second.saturating_mul(8)
 }
 
 /// The network of an address, for the evaluation by groups.
@@ -281,7 +275,7 @@ impl Stored for Row {
         /// the number of its objects, including those without a row; known at its end
         "objects": objects,
         /// the kernel's latest delivery-rate sample
-        "delivery_rate_bps": delivery_rate_bps,
+        "delivery_rate_bps": delivery_rate,
         /// the time with data to send or unacknowledged
         "busy_s": busy needed,
         /// the part of it in which the other side's window was the limit
@@ -303,7 +297,7 @@ impl Row {
             },
             unit: self.unit,
             arm: self.arm,
-            acknowledged: self.acknowledged,
+            acknowledged: self.acknowledged.get(),
             busy: self.busy,
             packets: self.packets,
             resent: self.resent,
@@ -315,8 +309,6 @@ impl Row {
 
 #[cfg(test)]
 pub(super) mod tests {
-    use units::Bytes;
-
     use super::*;
 
     /// A maker for a study whose first arm is bbr, a connection of it, and the beginning of time.
@@ -396,6 +388,7 @@ pub(super) mod tests {
                 info: socket.info,
             };
             let rows = [maker.open(&of, &socket, now), maker.gone(&of, &ended, now)];
+            let payload = Bytes::new(payload);
             assert_eq!(rows.map(|row| row.acknowledged), [payload; 2], "{acked}");
         }
     }

@@ -16,6 +16,7 @@ struct Row {
     is_whole: bool,
     at: f64,
     rtt: Option<Duration>,
+    rate: Rate,
     name: String,
 }
 
@@ -35,6 +36,8 @@ impl Stored for Row {
         "at_s": at,
         /// a round-trip time
         "rtt_ms": rtt,
+        /// a rate
+        "rate_bps": rate,
         /// a name
         "name": name,
     });
@@ -105,6 +108,12 @@ fn numbers_of_other_types_are_read_if_they_fit() {
         ..row.clone()
     };
     assert_eq!(read_with::<Int64Type>("int64", "at_s", -2), Ok(at));
+    let rate = Row {
+        rate: Rate::from_bytes_per_sec(125_000),
+        ..row.clone()
+    };
+    let read = read_with::<DoubleType>("double", "rate_bps", 1e6);
+    assert_eq!(read, Ok(rate));
     assert_eq!(read_with::<DoubleType>("double", "count", 7.0), Ok(row));
 }
 
