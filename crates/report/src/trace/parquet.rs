@@ -31,7 +31,7 @@ pub fn connections(
         flows.map(move |flow| FlowRow { connection, flow })
     });
     let columns = tables::columns!(FlowRow<'_> {
-        /// its number, by payload from 0
+        /// the number of the connection, by payload from 0
         "connection": |row| row.connection.id,
         /// `tcp`, or `quic`
         "protocol": |row| row.connection.protocol,
@@ -39,19 +39,19 @@ pub fn connections(
         "from": |row| &*row.flow.from,
         /// the receiver
         "to": |row| &*row.flow.to,
-        /// the end that opened it, if known
+        /// the end that opened the connection, if known
         "client": |row| &*row.connection.client,
-        /// the other end
+        /// the end that did not open the connection, if known
         "server": |row| &*row.connection.server,
-        /// when its first packet passed, from the start of the capture
+        /// when the first packet of the connection passed, from the start of the capture
         "start_s": |row| row.connection.start_s,
-        /// from its first packet to its last
+        /// the time from the connection's first packet to its last
         "duration_s": |row| row.connection.duration_s,
-        /// how long its handshake took
+        /// how long the handshake took
         "handshake_ms": |row| row.connection.handshake_ms,
         /// the encapsulation, if it was not plain IP
         "tunnel": |row| row.connection.tunnel,
-        /// whether it was reset
+        /// 1 if the connection was reset, else 0
         "is_reset": |row| row.connection.is_reset,
         /// where the capture was taken relative to these data: `sender`, `receiver`, `middle`, `unknown`
         "place": |row| row.flow.place,
@@ -93,19 +93,19 @@ pub fn connections(
         "btl_bw_bps": |row| row.flow.btl_bw_bps,
         /// BtlBw, of IP packets
         "btl_bw_ip_bps": |row| row.flow.btl_bw_ip_bps,
-        /// whether the flow filled the pipe. If not, the bottleneck may be faster
+        /// 1 if the flow filled the pipe, else 0. If it did not, the bottleneck may be faster
         "is_pipe_filled": |row| row.flow.is_pipe_filled,
-        /// data in flight: the median over the samples
+        /// the median of the data in flight, over the samples
         "inflight_p50_bytes": |row| Some(row.flow.inflight_bytes?.p50),
-        /// the 95th percentile
+        /// the 95th percentile of the data in flight, over the samples
         "inflight_p95_bytes": |row| Some(row.flow.inflight_bytes?.p95),
-        /// the maximum
+        /// the maximum of the data in flight, over the samples
         "inflight_max_bytes": |row| Some(row.flow.inflight_bytes?.max),
-        /// RTT minus RTprop: the median over the samples
+        /// the median of RTT minus RTprop, over the samples
         "queue_p50_ms": |row| Some(row.flow.queue_ms?.p50),
-        /// the 95th percentile
+        /// the 95th percentile of RTT minus RTprop, over the samples
         "queue_p95_ms": |row| Some(row.flow.queue_ms?.p95),
-        /// the maximum
+        /// the maximum of RTT minus RTprop, over the samples
         "queue_max_ms": |row| Some(row.flow.queue_ms?.max),
         /// retransmitted packets
         "retransmitted": |row| row.flow.retransmitted,
@@ -113,7 +113,7 @@ pub fn connections(
         "retransmitted_bytes": |row| row.flow.retransmitted_bytes,
         /// lost packets
         "lost": |row| row.flow.lost,
-        /// those of them that were lost before the capture
+        /// packets that were lost before the capture
         "lost_before": |row| row.flow.lost_before,
         /// spurious retransmissions, in packets
         "spurious": |row| row.flow.spurious,
@@ -131,17 +131,17 @@ pub fn connections(
         "marked": |row| row.flow.marked,
         /// the share of the time in which the application was the limit; this share and the next two add up to one
         "limited_application": |row| Some(row.flow.limited_by?.application),
-        /// the share of the receiver
+        /// the share of the time in which the receiver was the limit
         "limited_receiver": |row| Some(row.flow.limited_by?.receiver),
-        /// the share of congestion control
+        /// the share of the time in which congestion control was the limit
         "limited_congestion": |row| Some(row.flow.limited_by?.congestion),
         /// the part of `limited_congestion` in slow start
         "limited_slow_start": |row| row.flow.limited_by?.slow_start,
-        /// the part in which the window was the limit
+        /// the part of `limited_congestion` in which the window was the limit
         "limited_window": |row| row.flow.limited_by?.window,
-        /// the part in which the bottleneck was the limit
+        /// the part of `limited_congestion` in which the bottleneck was the limit
         "limited_bottleneck": |row| row.flow.limited_by?.bottleneck,
-        /// the part in which the bottleneck's buffer was the limit
+        /// the part of `limited_congestion` in which the bottleneck's buffer was the limit
         "limited_buffer": |row| row.flow.limited_by?.buffer,
         /// the rate of a policer, if one was found
         "policer_bps": |row| row.flow.policer_bps,
@@ -149,7 +149,7 @@ pub fn connections(
         "ack_aggregation_bytes": |row| row.flow.ack_aggregation_bytes,
         /// the most likely controller
         "controller": |row| Some(row.flow.controller.as_ref()?.controller),
-        /// its probability
+        /// the probability of the most likely controller
         "controller_probability": |row| Some(row.flow.controller.as_ref()?.probability),
         /// the probability of `bbr1`
         "probability_bbr1": |row| probability(row, "bbr1"),
@@ -198,9 +198,9 @@ pub fn samples<'s>(
         "from": |row| row.from.to_string(),
         /// the time
         "at_s": |row| row.sample.at.since(row.origin),
-        /// the RTT that this acknowledgement shows
+        /// the RTT that the acknowledgement shows
         "rtt_ms": |row| row.sample.rtt,
-        /// the delivery rate that it shows
+        /// the delivery rate that the acknowledgement shows
         "delivery_rate_bps": |row| row.sample.delivery_rate,
         /// data in flight
         "inflight_bytes": |row| row.sample.inflight,

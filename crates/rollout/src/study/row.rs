@@ -229,15 +229,15 @@ impl Stored for Row {
         "sitting": sitting needed,
         /// the kernel's number of the socket, unique within this start
         "connection": connection needed,
-        /// the random number of its unit
+        /// the random number of the unit of randomisation
         "unit": unit (as Word) needed,
         /// the arm's position in the plan
         "arm": arm needed,
         /// the arm's controller
         "assigned": assigned,
-        /// 1; 0 if the connection began in a washout
+        /// 1 if it is evaluated, 0 if the connection began in a washout
         "evaluated": is_evaluated needed,
-        /// 1 if this row is its end, else 0
+        /// 1 if this row is the connection's end, else 0
         "ended": has_ended needed,
         /// the time of the connection's set-up
         "set_up_unix_s": set_up_unix_s needed,
@@ -251,7 +251,7 @@ impl Stored for Row {
         "client_end": end (as Word),
         /// the number of the other side's autonomous system, with `--as`
         "as_number": system,
-        /// its region, with [`--region`](#regions)
+        /// the region of the other side, with [`--region`](#regions)
         "region": region,
         /// the actual controller, also at the end (not in a study by route)
         "controller": controller,
@@ -259,9 +259,10 @@ impl Stored for Row {
         "acknowledged_bytes": acknowledged needed,
         /// packets with data sent so far
         "sent_packets": packets needed,
-        /// retransmitted packets among them. 0 if only SYNs, SYN-ACKs or FINs were sent again; otherwise it includes them
+        /// packets with data retransmitted so far. 0 if only SYNs, SYN-ACKs or FINs were sent again; otherwise these count,
+        /// too
         "retransmitted_packets": resent needed,
-        /// packets that TCP considered lost; known at its end
+        /// packets that TCP considered lost; known at the connection's end
         "lost_packets": lost,
         /// the RTT of the handshake, before the connection had an arm. It is missing with Fast Open, after a SYN cookie
         /// without time stamps, if a SYN was sent again, and in a study by route
@@ -270,17 +271,17 @@ impl Stored for Row {
         "srtt_ms": rtt,
         /// the minimum RTT. While the connection is open: the kernel's minimum of the last minutes
         "min_rtt_ms": min_rtt,
-        /// the median RTT, known at its end
+        /// the median RTT; known at the connection's end
         "median_rtt_ms": median_rtt,
-        /// the number of its objects, including those without a row; known at its end
+        /// the number of the connection's objects, including those without a row; known at the connection's end
         "objects": objects,
         /// the kernel's latest delivery-rate sample
         "delivery_rate_bps": delivery_rate,
         /// the time with data to send or unacknowledged
         "busy_s": busy needed,
-        /// the part of it in which the other side's window was the limit
+        /// the part of `busy_s` in which the other side's window was the limit
         "rwnd_limited_s": rwnd_limited,
-        /// the part of it in which the send buffer was the limit
+        /// the part of `busy_s` in which the send buffer was the limit
         "sndbuf_limited_s": sndbuf_limited,
     });
 }
