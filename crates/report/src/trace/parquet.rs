@@ -220,22 +220,157 @@ pub fn samples<'s>(
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
+    use std::collections::BTreeSet;
+    use std::fs;
+    use std::path::{Path, PathBuf};
+
+    use serde_json::Value;
+    use trace::{Guess, LimitedBy, RttSummary, Spread};
 
     use super::*;
 
-    #[test]
-    fn the_documentation_has_the_columns() {
-        let nothing = Summary {
+    fn page() -> PathBuf {
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/trace.md")
+    }
+
+    /// A summary of these connections.
+    fn summary(connections: Vec<ConnectionSummary>) -> Summary {
+        Summary {
             start_s: None,
             read: trace::Counts::default(),
             evicted: 0,
-            connections: Vec::new(),
+            connections,
             quic: Vec::new(),
-        };
-        let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/trace.md");
-        let has = |name, table: String| tables::page::assert_has(&page, name, &table);
+        }
+    }
+
+    #[test]
+    fn the_documentation_has_the_columns() {
+        let nothing = summary(Vec::new());
+        let has = |name, table: String| tables::page::assert_has(&page(), name, &table);
         has("connections", tables::page::table(&connections(&nothing).0));
         has("samples", tables::page::table(&samples(&[]).0));
+    }
+
+    /// A connection with a flow about which everything is known but its path.
+    fn known() -> ConnectionSummary {
+        let spread = Spread {
+            p50: 1.0,
+            p95: 2.0,
+            max: 3.0,
+        };
+        let flow = FlowSummary {
+            from: String::new(),
+            to: String::new(),
+            place: "sender",
+            to_sender_ms: None,
+            to_receiver_ms: None,
+            sent_bytes: 0,
+            packets: 0,
+            copies: 0,
+            acks: 0,
+            mss_bytes: 0,
+            delivered_bytes: 0,
+            goodput_bps: None,
+            rtprop_ms: None,
+            rtt_ms: Some(RttSummary {
+                min: 0.0,
+                mean: 1.0,
+                p50: 1.0,
+                p95: 2.0,
+                max: 3.0,
+            }),
+            jitter_ms: None,
+            btl_bw_bps: None,
+            btl_bw_ip_bps: None,
+            is_pipe_filled: true,
+            inflight_bytes: Some(spread),
+            queue_ms: Some(spread),
+            retransmitted: 0,
+            retransmitted_bytes: 0,
+            lost: None,
+            lost_before: 0,
+            spurious: 0,
+            reordered: 0,
+            duplicated: 0,
+            missed_bytes: 0,
+            unfollowed: 0,
+            marked: 0,
+            recoveries: 0,
+            timeouts: 0,
+            limited_by: Some(LimitedBy {
+                application: 0.0,
+                receiver: 0.0,
+                congestion: 1.0,
+                slow_start: None,
+                window: None,
+                bottleneck: None,
+                buffer: None,
+            }),
+            policer_bps: None,
+            ack_aggregation_bytes: None,
+            controller: Some(Guess {
+                controller: "bbr1",
+                probability: 1.0,
+                probabilities: Vec::new(),
+                signs: Vec::new(),
+            }),
+            path: None,
+        };
+        ConnectionSummary {
+            id: 0,
+            protocol: "tcp",
+            client: String::new(),
+            server: String::new(),
+            start_s: 0.0,
+            duration_s: 0.0,
+            handshake_ms: None,
+            tunnel: None,
+            is_reset: false,
+            flows: vec![flow],
+        }
+    }
+
+    /// The names of everything in an object, such as `rtt_ms.min`.
+    fn names(object: &Value) -> BTreeSet<String> {
+        let fields = object.as_object().into_iter().flatten();
+        let each = fields.flat_map(|(name, value)| match value {
+            Value::Object(_) => {
+                let inner = names(value).into_iter();
+                inner.map(|inner| format!("{name}.{inner}")).collect()
+            }
+            _ => vec![name.clone()],
+        });
+        each.collect()
+    }
+
+    #[test]
+    fn the_documentation_has_the_names_in_json_that_columns_do_not_have() {
+        let connection = known();
+        let mut json = serde_json::to_value(&connection).expect("plain data");
+        let flow = json["flows"][0].take();
+        json.as_object_mut().expect("an object").remove("flows");
+        let json: BTreeSet<String> = names(&json).into_iter().chain(names(&flow)).collect();
+        let summary = summary(vec![connection]);
+        let columns = connections(&summary).0;
+        let columns: BTreeSet<String> = columns.iter().map(|of| of.name.to_string()).collect();
+
+        let text = fs::read_to_string(page()).expect("a page");
+        let table = text.split_once("| `--json` | `connections.parquet` |\n| --- | --- |\n");
+        let rows = table.expect("a table").1.lines();
+        let rows = rows.map_while(|row| row.strip_prefix("| ")?.split_once(" | "));
+        let quoted = |cell: &str| -> Vec<String> {
+            let parts = cell.split('`').skip(1).step_by(2);
+            parts.map(str::to_owned).collect()
+        };
+        let (mut in_json, mut in_columns) = (BTreeSet::new(), BTreeSet::new());
+        for (left, right) in rows {
+            in_json.extend(quoted(left));
+            if !right.starts_with("none") {
+                in_columns.extend(quoted(right));
+            }
+        }
+        assert_eq!(in_json, json.difference(&columns).cloned().collect());
+        assert_eq!(in_columns, columns.difference(&json).cloned().collect());
     }
 }
