@@ -125,7 +125,7 @@ pub struct GroupRow<'g> {
 /// The fields of a group.
 pub fn group_fields<'g>(by: GroupBy) -> Vec<Column<'g, GroupRow<'g>>> {
     let name = "what the connections of the group have in common, or `unknown`";
-    let mut fields = vec![Column::new(by.name(), name, |row: &GroupRow<'g>| {
+    let mut fields = vec![Column::as_named(by.name(), name, |row: &GroupRow<'g>| {
         &*row.group.name
     })];
     fields.extend(tables::columns!(GroupRow<'g> {

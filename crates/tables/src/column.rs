@@ -75,7 +75,8 @@ macro_rules! columns {
 }
 
 impl<'c, R> Column<'c, R> {
-    /// A column whose type is that of the values, and whose unit is at the end of its name.
+    /// A column whose type is that of the values, and whose unit is at the end of its name. For a name that comes from
+    /// data, use [`Column::as_named`].
     ///
     /// # Panics
     ///
@@ -87,6 +88,25 @@ impl<'c, R> Column<'c, R> {
     ) -> Column<'c, R> {
         let name = name.into();
         check_unit(&name, T::UNITS);
+        Column::checked(name, meaning, cell)
+    }
+
+    /// A column whose values are already in the unit of the name, if it has one. The name may come from data. Values
+    /// that have a unit of their own do not compile.
+    pub fn as_named<T: Cell<'c>>(
+        name: impl Into<Cow<'c, str>>,
+        meaning: &'static str,
+        cell: impl Fn(&R) -> T + 'c,
+    ) -> Column<'c, R> {
+        const { assert!(T::UNITS.is_empty(), "the values have a unit") };
+        Column::checked(name.into(), meaning, cell)
+    }
+
+    fn checked<T: Cell<'c>>(
+        name: Cow<'c, str>,
+        meaning: &'static str,
+        cell: impl Fn(&R) -> T + 'c,
+    ) -> Column<'c, R> {
         let unit = split_unit(&name).1.to_owned();
         let take = Box::new(move |row: &R| cell(row).value(&unit));
         Column {
