@@ -38,7 +38,7 @@ pub fn fields<'s>() -> Vec<Column<'s, &'s ConnectionState>> {
         /// the state of the congestion controller
         "state": |seen| seen.state(),
         /// the time of the poll, since 1970
-        "unix_s": |seen| seen.when.unix_s,
+        "unix_s" as_named: |seen| seen.when.unix_s,
         /// the time of the poll, since the first poll
         "at_s": |seen| seen.when.at,
         /// the smoothed round-trip time
@@ -130,7 +130,7 @@ pub fn group_fields<'g>(by: GroupBy) -> Vec<Column<'g, GroupRow<'g>>> {
     })];
     fields.extend(tables::columns!(GroupRow<'g> {
         /// the time of the poll, since 1970
-        "unix_s": |row| row.when.unix_s,
+        "unix_s" as_named: |row| row.when.unix_s,
         /// the time of the poll, since the first poll
         "at_s": |row| row.when.at,
         /// the number of connections

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use units::{Bytes, Duration, Rate};
 
-use crate::cell::{Cell, Value, check_unit, split_unit};
+use crate::cell::{Cell, UNITS, Value, check_unit, split_unit};
 use crate::column::{Cells, Column, Kind};
 use crate::parquet::{self, ReadError, RefusedCell, Row, WriteError};
 
@@ -37,7 +37,8 @@ pub struct StoredColumn<R: 'static> {
 }
 
 /// The columns of rows that are read back: names and fields, with the meaning in the comment above. A row cannot be read
-/// without its `needed` columns. A field `(as Word)` uses all 64 bits.
+/// without its `needed` columns. A field `(as Word)` uses all 64 bits. One `(as Named)` is already in the unit of the
+/// name.
 #[macro_export]
 macro_rules! stored {
     ($row:ty {
@@ -58,7 +59,7 @@ macro_rules! stored {
     }};
 }
 
-/// A type of fields, and the form of its cells: `()`, or `(Word,)`.
+/// A type of fields, and the form of its cells: `()`, `(Word,)` or `(Named,)`.
 pub trait Field<Form = ()>: Sized {
     /// The type of the column.
     const KIND: Kind;
@@ -76,6 +77,10 @@ pub trait Field<Form = ()>: Sized {
 /// The form of a number that uses all 64 bits: text in hexadecimal, because Parquet's integers are signed.
 #[derive(Debug)]
 pub struct Word;
+
+/// The form of a number that is already in the unit of the column's name.
+#[derive(Debug)]
+pub struct Named;
 
 /// The type and the units of a field.
 pub const fn type_of<R, Form, T: Field<Form>>(_: fn(&R) -> &T) -> (Kind, &'static [&'static str]) {
@@ -155,6 +160,19 @@ impl Field<(Word,)> for u64 {
 
     fn restore(value: Value<'_>, _: &str) -> Option<u64> {
         u64::from_str_radix(&text(value)?, 16).ok()
+    }
+}
+
+impl Field<(Named,)> for f64 {
+    const KIND: Kind = Kind::Real;
+    const UNITS: &'static [&'static str] = &UNITS;
+
+    fn cell(&self, _: &str) -> Option<Value<'_>> {
+        Some(Value::Real(*self))
+    }
+
+    fn restore(value: Value<'_>, _: &str) -> Option<f64> {
+        real(value)
     }
 }
 

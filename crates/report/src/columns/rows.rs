@@ -2,7 +2,7 @@
 
 use record::{FlowRecord, FlowSample, PathSample, Record, Transfer};
 use tables::Column;
-use units::Duration;
+use units::{Bytes, Duration};
 
 /// A flow at a given time.
 pub struct SampleRow<'r> {
@@ -114,7 +114,7 @@ pub fn throughput(
         /// the length of the interval: 1 s, or 2, 4, 8 … s in runs of more than 4096 s
         "interval_s": |row| row.flow.throughput.interval(),
         /// payload bytes that arrived in the interval, each counted once
-        "delivered_bytes": |row| row.delivered,
+        "delivered_bytes": |row| Bytes::new(row.delivered),
     });
     let rows = record.flows.iter().flat_map(|flow| {
         let intervals = (0..).zip(flow.throughput.bytes());

@@ -44,11 +44,11 @@ pub fn connections(
         /// the end that did not open the connection, if known
         "server": |row| &*row.connection.server,
         /// when the first packet of the connection passed, from the start of the capture
-        "start_s": |row| row.connection.start_s,
+        "start_s" as_named: |row| row.connection.start_s,
         /// the time from the connection's first packet to its last
-        "duration_s": |row| row.connection.duration_s,
+        "duration_s" as_named: |row| row.connection.duration_s,
         /// how long the handshake took
-        "handshake_ms": |row| row.connection.handshake_ms,
+        "handshake_ms" as_named: |row| row.connection.handshake_ms,
         /// the encapsulation, if it was not plain IP
         "tunnel": |row| row.connection.tunnel,
         /// 1 if the connection was reset, else 0
@@ -56,15 +56,15 @@ pub fn connections(
         /// where the capture was taken relative to these data: `sender`, `receiver`, `middle`, `unknown`
         "place": |row| row.flow.place,
         /// the minimum time from the capture to the sender and back
-        "to_sender_ms": |row| row.flow.to_sender_ms,
+        "to_sender_ms" as_named: |row| row.flow.to_sender_ms,
         /// the minimum time from the capture to the receiver and back
-        "to_receiver_ms": |row| row.flow.to_receiver_ms,
+        "to_receiver_ms" as_named: |row| row.flow.to_receiver_ms,
         /// payload sent, including retransmissions
-        "sent_bytes": |row| row.flow.sent_bytes,
+        "sent_bytes" as_named: |row| row.flow.sent_bytes,
         /// payload acknowledged
-        "delivered_bytes": |row| row.flow.delivered_bytes,
+        "delivered_bytes" as_named: |row| row.flow.delivered_bytes,
         /// payload that was acknowledged but not captured
-        "missed_bytes": |row| row.flow.missed_bytes,
+        "missed_bytes" as_named: |row| row.flow.missed_bytes,
         /// packets with payload
         "packets": |row| row.flow.packets,
         /// copies of packets with payload; they count nowhere else
@@ -72,45 +72,45 @@ pub fn connections(
         /// acknowledgements that were captured, without copies
         "acks": |row| row.flow.acks,
         /// payload of a full packet
-        "mss_bytes": |row| row.flow.mss_bytes,
+        "mss_bytes" as_named: |row| row.flow.mss_bytes,
         /// payload acknowledged per second of the connection's life
-        "goodput_bps": |row| row.flow.goodput_bps,
+        "goodput_bps" as_named: |row| row.flow.goodput_bps,
         /// RTprop
-        "rtprop_ms": |row| row.flow.rtprop_ms,
+        "rtprop_ms" as_named: |row| row.flow.rtprop_ms,
         /// the minimum of all RTTs
-        "rtt_min_ms": |row| Some(row.flow.rtt_ms?.min),
+        "rtt_min_ms" as_named: |row| Some(row.flow.rtt_ms?.min),
         /// the mean of all RTTs
-        "rtt_mean_ms": |row| Some(row.flow.rtt_ms?.mean),
+        "rtt_mean_ms" as_named: |row| Some(row.flow.rtt_ms?.mean),
         /// the median of the samples' RTTs
-        "rtt_p50_ms": |row| Some(row.flow.rtt_ms?.p50),
+        "rtt_p50_ms" as_named: |row| Some(row.flow.rtt_ms?.p50),
         /// the 95th percentile of the samples' RTTs
-        "rtt_p95_ms": |row| Some(row.flow.rtt_ms?.p95),
+        "rtt_p95_ms" as_named: |row| Some(row.flow.rtt_ms?.p95),
         /// the maximum of all RTTs
-        "rtt_max_ms": |row| Some(row.flow.rtt_ms?.max),
+        "rtt_max_ms" as_named: |row| Some(row.flow.rtt_ms?.max),
         /// the mean difference between an RTT and the next
-        "jitter_ms": |row| row.flow.jitter_ms,
+        "jitter_ms" as_named: |row| row.flow.jitter_ms,
         /// BtlBw, of payload
-        "btl_bw_bps": |row| row.flow.btl_bw_bps,
+        "btl_bw_bps" as_named: |row| row.flow.btl_bw_bps,
         /// BtlBw, of IP packets
-        "btl_bw_ip_bps": |row| row.flow.btl_bw_ip_bps,
+        "btl_bw_ip_bps" as_named: |row| row.flow.btl_bw_ip_bps,
         /// 1 if the flow filled the pipe, else 0. If it did not, the bottleneck may be faster
         "is_pipe_filled": |row| row.flow.is_pipe_filled,
         /// the median of the data in flight, over the samples
-        "inflight_p50_bytes": |row| Some(row.flow.inflight_bytes?.p50),
+        "inflight_p50_bytes" as_named: |row| Some(row.flow.inflight_bytes?.p50),
         /// the 95th percentile of the data in flight, over the samples
-        "inflight_p95_bytes": |row| Some(row.flow.inflight_bytes?.p95),
+        "inflight_p95_bytes" as_named: |row| Some(row.flow.inflight_bytes?.p95),
         /// the maximum of the data in flight, over the samples
-        "inflight_max_bytes": |row| Some(row.flow.inflight_bytes?.max),
+        "inflight_max_bytes" as_named: |row| Some(row.flow.inflight_bytes?.max),
         /// the median of RTT minus RTprop, over the samples
-        "queue_p50_ms": |row| Some(row.flow.queue_ms?.p50),
+        "queue_p50_ms" as_named: |row| Some(row.flow.queue_ms?.p50),
         /// the 95th percentile of RTT minus RTprop, over the samples
-        "queue_p95_ms": |row| Some(row.flow.queue_ms?.p95),
+        "queue_p95_ms" as_named: |row| Some(row.flow.queue_ms?.p95),
         /// the maximum of RTT minus RTprop, over the samples
-        "queue_max_ms": |row| Some(row.flow.queue_ms?.max),
+        "queue_max_ms" as_named: |row| Some(row.flow.queue_ms?.max),
         /// retransmitted packets
         "retransmitted": |row| row.flow.retransmitted,
         /// retransmitted payload of packets that had passed the capture before
-        "retransmitted_bytes": |row| row.flow.retransmitted_bytes,
+        "retransmitted_bytes" as_named: |row| row.flow.retransmitted_bytes,
         /// lost packets
         "lost": |row| row.flow.lost,
         /// packets that were lost before the capture
@@ -144,9 +144,9 @@ pub fn connections(
         /// the part of `limited_congestion` in which the bottleneck's buffer was the limit
         "limited_buffer": |row| row.flow.limited_by?.buffer,
         /// the rate of a policer, if one was found
-        "policer_bps": |row| row.flow.policer_bps,
+        "policer_bps" as_named: |row| row.flow.policer_bps,
         /// data acknowledged at once beyond BtlBw: the mean over rounds of each round's maximum
-        "ack_aggregation_bytes": |row| row.flow.ack_aggregation_bytes,
+        "ack_aggregation_bytes" as_named: |row| row.flow.ack_aggregation_bytes,
         /// the most likely controller
         "controller": |row| Some(row.flow.controller.as_ref()?.controller),
         /// the probability of the most likely controller

@@ -106,7 +106,7 @@ impl Stored for ObjectRow {
         /// the region of the other side, with [`--region`](#regions)
         "region": region,
         /// the time when the object's first packet left
-        "begun_unix_s": begun_unix_s needed,
+        "begun_unix_s": begun_unix_s (as Named) needed,
         /// the time from the object's first packet until all of it was acknowledged, without pauses
         "busy_s": busy needed,
         /// payload acknowledged

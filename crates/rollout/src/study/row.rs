@@ -240,9 +240,9 @@ impl Stored for Row {
         /// 1 if this row is the connection's end, else 0
         "ended": has_ended needed,
         /// the time of the connection's set-up
-        "set_up_unix_s": set_up_unix_s needed,
+        "set_up_unix_s": set_up_unix_s (as Named) needed,
         /// the time of this row
-        "unix_s": unix_s needed,
+        "unix_s": unix_s (as Named) needed,
         /// this side's port
         "port": port,
         /// the other side's address, as `address` says

@@ -49,16 +49,16 @@ impl Row {
             /// the controller
             "controller": |row| &*row.controller,
             /// when the probe began, in seconds from the start of the command, or in the path's own time
-            "at_s": |row| row.at_s,
+            "at_s" as_named: |row| row.at_s,
             /// when the probe began, in milliseconds of Unix time; null for paths
-            "unix_ms": |row| row.unix_ms,
+            "unix_ms" as_named: |row| row.unix_ms,
             /// the number of bytes to send
             "bytes": |row| row.bytes,
             /// the time from the first byte until the sender knew of the arrival of the last one; for paths, from the
             /// receiver's request until the last byte; null if the probe failed
-            "took_ms": |row| row.took_ms,
+            "took_ms" as_named: |row| row.took_ms,
             /// the bytes divided by `took_ms`; null if the probe failed
-            "goodput_bps": |row| row.goodput_bps,
+            "goodput_bps" as_named: |row| row.goodput_bps,
             /// the share of the probe's time in which the application limited the sender, like `limited_by` in
             /// [records](records.md). With hosts, the time of waiting for the answer is part of it
             "limited_application": |row| Some(row.limited_by?.application),

@@ -33,7 +33,7 @@ impl Stored for Row {
         /// 1 or 0
         "whole": is_whole,
         /// a time
-        "at_s": at,
+        "at_s": at (as Named),
         /// a round-trip time
         "rtt_ms": rtt,
         /// a rate
