@@ -33,7 +33,10 @@ pub fn split_unit(name: &str) -> (&str, &str) {
 pub(crate) fn check_unit(name: &str, units: &[&str]) {
     let unit = split_unit(name).1;
     if units.is_empty() {
-        assert!(unit.is_empty(), "{name} has a unit, and its values have none");
+        assert!(
+            unit.is_empty(),
+            "{name} has a unit, and its values have none"
+        );
     } else {
         assert!(
             units.contains(&unit),

@@ -187,7 +187,9 @@ mod tests {
     #[test]
     fn a_name_has_the_unit_of_the_values_or_says_that_they_are_in_it() {
         let is_refused = |make: fn() -> Column<'static, u64>| panic::catch_unwind(make).is_err();
-        assert!(is_refused(|| Column::new("rtt", "", |row: &u64| Duration::from_millis(*row))));
+        assert!(is_refused(|| Column::new("rtt", "", |row: &u64| {
+            Duration::from_millis(*row)
+        })));
         assert!(is_refused(|| Column::new("rtt_ms", "", |row: &u64| *row)));
         assert!(!is_refused(|| Column::new("rtts", "", |row: &u64| *row)));
         let named = Column::as_named("rtt_ms", "", |row: &u64| *row);

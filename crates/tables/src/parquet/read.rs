@@ -70,11 +70,7 @@ pub struct Row<'r>(HashMap<&'r str, &'r Field>);
 impl Row<'_> {
     /// The value of this type; `None` if the cell is null or the column is absent. Other programs write whole numbers
     /// in any of Parquet's types of numbers.
-    pub fn value(
-        &self,
-        name: &'static str,
-        kind: Kind,
-    ) -> Result<Option<Value<'_>>, RefusedCell> {
+    pub fn value(&self, name: &'static str, kind: Kind) -> Result<Option<Value<'_>>, RefusedCell> {
         let value = match (kind, self.0.get(name)) {
             (_, None | Some(Field::Null)) => return Ok(None),
             (Kind::Whole, Some(field)) => whole(field).map(Value::Whole),

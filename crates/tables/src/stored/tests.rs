@@ -9,7 +9,7 @@ use ::parquet::schema::parser::parse_message_type;
 use super::*;
 
 #[derive(Debug, Default, Clone, PartialEq)]
-struct Row {
+struct Sample {
     count: u64,
     port: u16,
     system: Option<u32>,
@@ -20,10 +20,10 @@ struct Row {
     name: String,
 }
 
-impl Stored for Row {
+impl Stored for Sample {
     const MAX_TEXT_BYTES: usize = 8;
 
-    const COLUMNS: &'static [StoredColumn<Row>] = crate::stored!(Row {
+    const COLUMNS: &'static [StoredColumn<Sample>] = crate::stored!(Sample {
         /// a number
         "count": count needed,
         /// a port
@@ -44,7 +44,7 @@ impl Stored for Row {
 }
 
 /// Reads a file with the count 7 in a row, and this cell.
-fn read_with<T: DataType>(physical: &str, name: &str, value: T::T) -> Result<Row, String> {
+fn read_with<T: DataType>(physical: &str, name: &str, value: T::T) -> Result<Sample, String> {
     let mut file = tempfile::tempfile().expect("a file");
     let is_other = name != "count";
     let other = if is_other {
@@ -73,9 +73,9 @@ fn read_with<T: DataType>(physical: &str, name: &str, value: T::T) -> Result<Row
     column.close().expect("closed");
     group.close().expect("closed");
     writer.close().expect("closed");
-    let again = rows::<Row>(file.try_clone().expect("a file"));
+    let again = rows::<Sample>(file.try_clone().expect("a file"));
     let mut one_by_one = Vec::new();
-    let each = each_row(file, |row: Row| one_by_one.push(row));
+    let each = each_row(file, |row: Sample| one_by_one.push(row));
     assert_eq!(each.is_ok(), again.is_ok());
     let rows = again.map_err(|error| error.to_string())?;
     assert_eq!(rows, one_by_one);
@@ -84,11 +84,11 @@ fn read_with<T: DataType>(physical: &str, name: &str, value: T::T) -> Result<Row
 
 #[test]
 fn numbers_of_other_types_are_read_if_they_fit() {
-    let row = Row {
+    let row = Sample {
         count: 7,
-        ..Row::default()
+        ..Sample::default()
     };
-    let system = Row {
+    let system = Sample {
         system: Some(64_500),
         ..row.clone()
     };
@@ -98,17 +98,17 @@ fn numbers_of_other_types_are_read_if_they_fit() {
         read_with::<Int64Type>("int64", "as_number", 64_500),
     ];
     assert_eq!(read, [(); 3].map(|()| Ok(system.clone())));
-    let whole = Row {
+    let whole = Sample {
         is_whole: true,
         ..row.clone()
     };
     assert_eq!(read_with::<Int64Type>("int64", "whole", 1), Ok(whole));
-    let at = Row {
+    let at = Sample {
         at: -2.0,
         ..row.clone()
     };
     assert_eq!(read_with::<Int64Type>("int64", "at_s", -2), Ok(at));
-    let rate = Row {
+    let rate = Sample {
         rate: Rate::from_bytes_per_sec(125_000),
         ..row.clone()
     };
@@ -149,25 +149,25 @@ fn a_value_that_does_not_fit_is_refused_by_the_name_of_its_column() {
 
 #[test]
 fn what_could_not_be_read_back_is_not_written() {
-    let write = |rows: &[Row]| {
+    let write = |rows: &[Sample]| {
         let mut file = Vec::new();
         let written = write(&mut file, rows, &[]).map_err(|error| error.to_string());
         assert_eq!(written.is_err(), file.is_empty());
         written
     };
-    let of = |count: u64, name: &str| Row {
+    let of = |count: u64, name: &str| Sample {
         count,
         name: name.to_owned(),
-        ..Row::default()
+        ..Sample::default()
     };
     let largest = of(i64::MAX.cast_unsigned(), "12345678");
     assert_eq!(write(std::slice::from_ref(&largest)), Ok(()));
     let refused = |row| write(&[largest.clone(), row]).expect_err("refused");
     let large = "row 2 has a value of the wrong type or range in the column count";
     assert_eq!(refused(of(1 << 63, "")), large);
-    let endless = Row {
+    let endless = Sample {
         at: f64::NAN,
-        ..Row::default()
+        ..Sample::default()
     };
     let nan = "row 2 has a value of the wrong type or range in the column at_s";
     assert_eq!(refused(endless), nan);
