@@ -151,7 +151,12 @@ impl Column {
                  greater one",
             ),
             Column::Rtt => ("RTT ms", 6, 6, "the smoothed RTT"),
-            Column::Ratio => ("×min", 5, 5, "its ratio to the minimum RTT"),
+            Column::Ratio => (
+                "×min",
+                5,
+                5,
+                "the ratio of the smoothed RTT to the minimum RTT",
+            ),
             Column::Inflight => (
                 "inflight",
                 8,

@@ -31,14 +31,14 @@ pub fn fields<'s>() -> Vec<Column<'s, &'s ConnectionState>> {
         "namespace": |seen| &*seen.namespace,
         /// the number of the remote network's autonomous system, with `--as`
         "as_number": |seen| Some(seen.system.as_ref()?.number),
-        /// its name
+        /// the name of the remote network's autonomous system, with `--as`
         "as_name": |seen| Some(&*seen.system.as_ref()?.name).filter(|name| !name.is_empty()),
         /// the congestion controller
         "controller": |seen| seen.socket.controller.as_str(),
-        /// its state
+        /// the state of the congestion controller
         "state": |seen| seen.state(),
         /// the time of the poll, since 1970
-        "unix_s": |seen| seen.when.unix_s,
+        "unix_s" as_named: |seen| seen.when.unix_s,
         /// the time of the poll, since the first poll
         "at_s": |seen| seen.when.at,
         /// the smoothed round-trip time
@@ -47,7 +47,7 @@ pub fn fields<'s>() -> Vec<Column<'s, &'s ConnectionState>> {
         "min_rtt_ms": |seen| info(seen).min_rtt,
         /// the kernel's latest delivery-rate sample; one that the application limited does not replace a greater one
         "delivery_rate_bps": |seen| Some(info(seen).delivery_rate).filter(|rate| !rate.is_zero()),
-        /// 1 if the application limited this sample, else 0
+        /// 1 if the application limited the delivery-rate sample, else 0
         "app_limited": |seen| info(seen).delivery_rate_app_limited,
         /// bytes in flight, with every packet counted as a full one
         "inflight_bytes": |seen| seen.inflight(),
@@ -71,9 +71,9 @@ pub fn fields<'s>() -> Vec<Column<'s, &'s ConnectionState>> {
         "btl_bw_bps": |seen| seen.model()?.bw,
         /// BBR's estimate of the propagation delay
         "rtprop_ms": |seen| seen.model()?.min_rtt,
-        /// BBRv3's bound on the bandwidth, from the losses since it last probed
+        /// BBRv3's bound on the bandwidth, from the losses since it last probed the bandwidth
         "short_term_bw_bps": |seen| seen.model()?.short_term_bw,
-        /// BBRv3's bound on the data in flight, from the same losses
+        /// BBRv3's bound on the data in flight, from the losses since it last probed the bandwidth
         "short_term_inflight_bytes": |seen| seen.model()?.short_term_inflight,
         /// BBRv3's bound on the data in flight, from the losses of its probes
         "long_term_inflight_bytes": |seen| seen.model()?.long_term_inflight,
@@ -83,15 +83,16 @@ pub fn fields<'s>() -> Vec<Column<'s, &'s ConnectionState>> {
         "received_bytes": |seen| info(seen).bytes_received,
         /// packets with data sent since the connection began
         "sent_packets": |seen| info(seen).data_segs_out,
-        /// retransmitted packets among them. 0 if only SYNs, SYN-ACKs or FINs were sent again; otherwise it includes them
+        /// packets with data retransmitted since the connection began. 0 if only SYNs, SYN-ACKs or FINs were sent again;
+        /// otherwise these count, too
         "retransmitted_packets": |seen| seen.retransmitted_packets(),
         /// delivered packets that were marked "congestion experienced" (ECN)
         "marked_packets": |seen| info(seen).delivered_ce,
         /// the time with data to send or unacknowledged
         "busy_s": |seen| info(seen).busy_time,
-        /// the part of it in which the other side's window was full
+        /// the part of `busy_s` in which the other side's window was full
         "rwnd_limited_s": |seen| info(seen).rwnd_limited,
-        /// the part of it in which the send buffer was too small
+        /// the part of `busy_s` in which the send buffer was too small
         "sndbuf_limited_s": |seen| info(seen).sndbuf_limited,
         /// the time since the last poll
         "since_s": |seen| Some(seen.since.as_ref()?.span),
@@ -101,13 +102,13 @@ pub fn fields<'s>() -> Vec<Column<'s, &'s ConnectionState>> {
         "receive_rate_bps": |seen| seen.receive_rate(),
         /// the share of the time since the last poll in which there was nothing to send
         "limited_application": |seen| Some(seen.shares()?.application),
-        /// the share in which the other side's window was full
+        /// the share of the time since the last poll in which the other side's window was full
         "limited_receiver": |seen| Some(seen.shares()?.receiver),
-        /// the share in which the send buffer was too small
+        /// the share of the time since the last poll in which the send buffer was too small
         "limited_send_buffer": |seen| Some(seen.shares()?.send_buffer),
-        /// the share in which the connection was busy otherwise
+        /// the share of the time since the last poll in which the connection was busy otherwise
         "limited_congestion": |seen| Some(seen.shares()?.congestion),
-        /// what limited it most: `application`, `receiver`, `send_buffer` or `congestion`
+        /// what limited the connection most: `application`, `receiver`, `send_buffer` or `congestion`
         "limit": |seen| Some(Limit::name(seen.shares()?.most().0)),
     })
 }
@@ -123,40 +124,40 @@ pub struct GroupRow<'g> {
 
 /// The fields of a group.
 pub fn group_fields<'g>(by: GroupBy) -> Vec<Column<'g, GroupRow<'g>>> {
-    let name = "what its connections have in common, or `unknown`";
-    let mut fields = vec![Column::new(by.name(), name, |row: &GroupRow<'g>| {
+    let name = "what the connections of the group have in common, or `unknown`";
+    let mut fields = vec![Column::as_named(by.name(), name, |row: &GroupRow<'g>| {
         &*row.group.name
     })];
     fields.extend(tables::columns!(GroupRow<'g> {
         /// the time of the poll, since 1970
-        "unix_s": |row| row.when.unix_s,
+        "unix_s" as_named: |row| row.when.unix_s,
         /// the time of the poll, since the first poll
         "at_s": |row| row.when.at,
         /// the number of connections
         "connections": |row| row.group.connections,
         /// the sum of the rates at which payload was acknowledged since the last poll
         "send_rate_bps": |row| row.group.send_rate,
-        /// the sum of the rates at which payload was received
+        /// the sum of the rates at which payload was received since the last poll
         "receive_rate_bps": |row| row.group.receive_rate,
         /// the median of the smoothed RTTs
         "srtt_p50_ms": |row| nearest_rank(&row.group.rtts, 0.5),
-        /// their 95th percentile
+        /// the 95th percentile of the smoothed RTTs
         "srtt_p95_ms": |row| nearest_rank(&row.group.rtts, 0.95),
-        /// the least minimum RTT
+        /// the least minimum RTT of the connections
         "min_rtt_ms": |row| row.group.min_rtt,
         /// the median of the delivery rates
         "delivery_rate_p50_bps": |row| nearest_rank(&row.group.delivery_rates, 0.5),
         /// the share of retransmissions among the packets with data since the last poll
         "resent": |row| row.group.since.resent(),
-        /// the share of the time of all connections in which there was nothing to send
+        /// the share of the time of all connections since the last poll in which there was nothing to send
         "limited_application": |row| Some(row.group.since.shares()?.application),
-        /// the share in which the other side's window was full
+        /// the share of the time of all connections since the last poll in which the other side's window was full
         "limited_receiver": |row| Some(row.group.since.shares()?.receiver),
-        /// the share in which the send buffer was too small
+        /// the share of the time of all connections since the last poll in which the send buffer was too small
         "limited_send_buffer": |row| Some(row.group.since.shares()?.send_buffer),
-        /// the share in which the connections were busy otherwise
+        /// the share of the time of all connections since the last poll in which the connections were busy otherwise
         "limited_congestion": |row| Some(row.group.since.shares()?.congestion),
-        /// what limited them most, as above
+        /// what limited the connections most: `application`, `receiver`, `send_buffer` or `congestion`
         "limit": |row| Some(Limit::name(row.group.since.shares()?.most().0)),
     }));
     fields

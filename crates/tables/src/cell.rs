@@ -20,7 +20,7 @@ pub enum Value<'c> {
 }
 
 /// The units at the end of names.
-const UNITS: [&str; 4] = ["_ms", "_s", "_bps", "_bytes"];
+pub(crate) const UNITS: [&str; 4] = ["_ms", "_s", "_bps", "_bytes"];
 
 /// A name without its unit, and the unit: `rtt_ms` has one; `jain_per_s` has none.
 pub fn split_unit(name: &str) -> (&str, &str) {
@@ -29,12 +29,20 @@ pub fn split_unit(name: &str) -> (&str, &str) {
     name.split_at(name.len() - unit.len())
 }
 
-/// Panics if the name does not end with one of these units. Without units, any name will do.
+/// Panics if the name does not end with one of these units; without units, if it ends with one.
 pub(crate) fn check_unit(name: &str, units: &[&str]) {
-    assert!(
-        units.is_empty() || units.contains(&split_unit(name).1),
-        "{name} does not end with its unit, one of {units:?}"
-    );
+    let unit = split_unit(name).1;
+    if units.is_empty() {
+        assert!(
+            unit.is_empty(),
+            "{name} has a unit, and its values have none"
+        );
+    } else {
+        assert!(
+            units.contains(&unit),
+            "{name} does not end with its unit, one of {units:?}"
+        );
+    }
 }
 
 /// A type whose values are cells. It determines the type of a column. The column's name determines the unit.

@@ -56,7 +56,8 @@ impl<'c, R> List<'c, R> {
 }
 
 /// The columns of a table whose rows have the given type. The comment above a column is its meaning, its name has the
-/// unit, and its type is that of the function's result.
+/// unit, and its type is that of the function's result. A number without a type for its unit is given `as_named`: it is
+/// already in the unit of the name.
 ///
 /// ```
 /// use units::Duration;
@@ -69,17 +70,23 @@ impl<'c, R> List<'c, R> {
 /// ```
 #[macro_export]
 macro_rules! columns {
-    ($row:ty { $($(#[doc = $meaning:literal])+ $name:literal: $cell:expr,)* }) => {
-        vec![$($crate::Column::<$row>::new($name, concat!($($meaning),+), $cell)),*]
+    (@ $how:ident $($default:ident)?; $row:ty; $name:literal; $meaning:expr; $cell:expr) => {
+        $crate::Column::<$row>::$how($name, $meaning, $cell)
+    };
+    ($row:ty { $($(#[doc = $meaning:literal])+ $name:literal $($how:ident)?: $cell:expr,)* }) => {
+        vec![$(
+            $crate::columns!(@ $($how)? new; $row; $name; concat!($($meaning),+); $cell)
+        ),*]
     };
 }
 
 impl<'c, R> Column<'c, R> {
-    /// A column whose type is that of the values, and whose unit is at the end of its name.
+    /// A column whose type is that of the values, and whose unit is at the end of its name. For a name that comes from
+    /// data, use [`Column::as_named`].
     ///
     /// # Panics
     ///
-    /// The values have a unit, and the name does not end with it.
+    /// The values have a unit, and the name does not end with it; or the name ends with a unit, and the values have none.
     pub fn new<T: Cell<'c>>(
         name: impl Into<Cow<'c, str>>,
         meaning: &'static str,
@@ -87,6 +94,25 @@ impl<'c, R> Column<'c, R> {
     ) -> Column<'c, R> {
         let name = name.into();
         check_unit(&name, T::UNITS);
+        Column::build(name, meaning, cell)
+    }
+
+    /// A column whose values are already in the unit of the name, if it has one. The name may come from data. Values
+    /// that have a unit of their own do not compile.
+    pub fn as_named<T: Cell<'c>>(
+        name: impl Into<Cow<'c, str>>,
+        meaning: &'static str,
+        cell: impl Fn(&R) -> T + 'c,
+    ) -> Column<'c, R> {
+        const { assert!(T::UNITS.is_empty(), "the values have a unit") };
+        Column::build(name.into(), meaning, cell)
+    }
+
+    fn build<T: Cell<'c>>(
+        name: Cow<'c, str>,
+        meaning: &'static str,
+        cell: impl Fn(&R) -> T + 'c,
+    ) -> Column<'c, R> {
         let unit = split_unit(&name).1.to_owned();
         let take = Box::new(move |row: &R| cell(row).value(&unit));
         Column {
@@ -147,5 +173,28 @@ impl<R> Serialize for Json<'_, '_, R> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let columns = self.columns.iter();
         serializer.collect_map(columns.map(|column| (&column.name, column.value(self.row))))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::panic;
+
+    use units::Duration;
+
+    use super::*;
+
+    #[test]
+    fn a_name_has_the_unit_of_the_values_or_says_that_they_are_in_it() {
+        let is_refused = |make: fn() -> Column<'static, u64>| panic::catch_unwind(make).is_err();
+        assert!(is_refused(|| Column::new("rtt", "", |row: &u64| {
+            Duration::from_millis(*row)
+        })));
+        assert!(is_refused(|| Column::new("rtt_ms", "", |row: &u64| *row)));
+        assert!(!is_refused(|| Column::new("rtts", "", |row: &u64| *row)));
+        let named = Column::as_named("rtt_ms", "", |row: &u64| *row);
+        assert_eq!(named.value(&40), Some(Value::Whole(40)));
+        let typed = Column::new("rtt_ms", "", |row: &u64| Duration::from_millis(*row));
+        assert_eq!(typed.value(&40), Some(Value::Real(40.0)));
     }
 }

@@ -5,11 +5,11 @@ use std::fs::File;
 use std::io::Write;
 use std::sync::Arc;
 
-use units::Duration;
+use units::{Bytes, Duration, Rate};
 
-use crate::cell::{Cell, Value, check_unit, split_unit};
+use crate::cell::{Cell, UNITS, Value, check_unit, split_unit};
 use crate::column::{Cells, Column, Kind};
-use crate::parquet::{self, ReadError, Row, WriteError};
+use crate::parquet::{self, ReadError, RefusedCell, Row, WriteError};
 
 /// Rows that can be read back.
 pub trait Stored: Default + 'static {
@@ -37,7 +37,8 @@ pub struct StoredColumn<R: 'static> {
 }
 
 /// The columns of rows that are read back: names and fields, with the meaning in the comment above. A row cannot be read
-/// without its `needed` columns. A field `(as Word)` uses all 64 bits.
+/// without its `needed` columns. A field `(as Word)` uses all 64 bits. One `(as Named)` is already in the unit of the
+/// name.
 #[macro_export]
 macro_rules! stored {
     ($row:ty {
@@ -58,7 +59,7 @@ macro_rules! stored {
     }};
 }
 
-/// A type of fields, and the form of its cells: `()`, or `(Word,)`.
+/// A type of fields, and the form of its cells: `()`, `(Word,)` or `(Named,)`.
 pub trait Field<Form = ()>: Sized {
     /// The type of the column.
     const KIND: Kind;
@@ -76,6 +77,10 @@ pub trait Field<Form = ()>: Sized {
 /// The form of a number that uses all 64 bits: text in hexadecimal, because Parquet's integers are signed.
 #[derive(Debug)]
 pub struct Word;
+
+/// The form of a number that is already in the unit of the column's name.
+#[derive(Debug)]
+pub struct Named;
 
 /// The type and the units of a field.
 pub const fn type_of<R, Form, T: Field<Form>>(_: fn(&R) -> &T) -> (Kind, &'static [&'static str]) {
@@ -104,12 +109,22 @@ fields! {
     u32: |value, _| whole(value)?.try_into().ok();
     u16: |value, _| whole(value)?.try_into().ok();
     usize: |value, _| whole(value)?.try_into().ok();
-    bool: |value, _| Some(whole(value)? != 0);
+    bool: |value, _| match whole(value)? {
+        0 => Some(false),
+        1 => Some(true),
+        _ => None,
+    };
+    Bytes: |value, _| whole(value).map(Bytes::new);
+    Rate: |value, _| whole(value).map(Rate::from_bits_per_sec);
     f64: |value, _| real(value);
-    Duration: |value, unit| Some(Duration::from_secs_f64(match unit {
-        "_ms" => real(value)? / 1000.0,
-        _ => real(value)?,
-    }));
+    Duration: |value, unit| {
+        let seconds = match unit {
+            "_ms" => real(value)? / 1000.0,
+            _ => real(value)?,
+        };
+        let span = std::time::Duration::try_from_secs_f64(seconds).ok()?;
+        Some(span.into())
+    };
 }
 
 impl Field for Arc<str> {
@@ -145,6 +160,19 @@ impl Field<(Word,)> for u64 {
 
     fn restore(value: Value<'_>, _: &str) -> Option<u64> {
         u64::from_str_radix(&text(value)?, 16).ok()
+    }
+}
+
+impl Field<(Named,)> for f64 {
+    const KIND: Kind = Kind::Real;
+    const UNITS: &'static [&'static str] = &UNITS;
+
+    fn cell(&self, _: &str) -> Option<Value<'_>> {
+        Some(Value::Real(*self))
+    }
+
+    fn restore(value: Value<'_>, _: &str) -> Option<f64> {
+        real(value)
     }
 }
 
@@ -200,36 +228,68 @@ pub fn columns<'r, R: Stored>() -> Vec<Column<'r, &'r R>> {
 ///
 /// # Errors
 ///
-/// `to` fails.
+/// `to` fails. Or a row has a whole number that is too large for a signed one of 64 bits, a number that is not finite, or
+/// too long a text; then nothing is written.
 pub fn write<R: Stored>(
     to: impl Write + Send,
     rows: &[R],
     about: &[(&str, String)],
 ) -> Result<(), WriteError> {
-    parquet::write(to, &columns(), rows, about)
+    let columns = columns();
+    for (place, row) in rows.iter().enumerate() {
+        let check = |of: &StoredColumn<R>| match (of.cell)(row, split_unit(of.name).1) {
+            Some(Value::Whole(whole)) if i64::try_from(whole).is_err() => {
+                Err(RefusedCell::Unfit(of.name))
+            }
+            Some(Value::Real(real)) if !real.is_finite() => Err(RefusedCell::Unfit(of.name)),
+            Some(Value::Text(text)) if text.len() > R::MAX_TEXT_BYTES => {
+                Err(RefusedCell::Long(of.name))
+            }
+            _ => Ok(()),
+        };
+        let checked = R::COLUMNS.iter().try_for_each(check);
+        checked.map_err(|cell| WriteError::refused(place + 1, cell))?;
+    }
+    parquet::write(to, &columns, rows, about)
 }
 
 /// Gives `take` the rows of a Parquet file, all or none, one after the other.
 ///
 /// # Errors
 ///
-/// The file cannot be read, is damaged, claims too many rows, or a row lacks a needed column or has too long a text.
+/// The file cannot be read, is damaged, or claims too many rows. Or a row lacks a needed value, has one that its column
+/// cannot have, or has too long a text; the error names the column.
 pub fn each_row<R: Stored>(file: File, take: impl FnMut(R)) -> Result<(), ReadError> {
     parquet::each_row(file, read, take)
 }
 
-fn read<R: Stored>(cells: &Row<'_>) -> Option<R> {
+/// The rows of a Parquet file, which are held in memory.
+///
+/// # Errors
+///
+/// As for [`each_row`].
+pub fn rows<R: Stored>(file: File) -> Result<Vec<R>, ReadError> {
+    parquet::rows(file, read)
+}
+
+fn read<R: Stored>(cells: &Row<'_>) -> Result<R, RefusedCell> {
     let mut row = R::default();
     for column in R::COLUMNS {
-        let value = cells.value(column.name, column.of.0);
-        if matches!(&value, Some(Value::Text(text)) if text.len() > R::MAX_TEXT_BYTES) {
-            return None;
-        }
-        let unit = split_unit(column.name).1;
-        let is_set = value.is_some_and(|value| (column.set)(&mut row, value, unit));
-        if column.is_needed && !is_set {
-            return None;
+        match cells.value(column.name, column.of.0)? {
+            None if column.is_needed => return Err(RefusedCell::Missing(column.name)),
+            None => {}
+            Some(Value::Text(text)) if text.len() > R::MAX_TEXT_BYTES => {
+                return Err(RefusedCell::Long(column.name));
+            }
+            Some(value) => {
+                if !(column.set)(&mut row, value, split_unit(column.name).1) {
+                    return Err(RefusedCell::Unfit(column.name));
+                }
+            }
         }
     }
-    Some(row)
+    Ok(row)
 }
+
+#[cfg(test)]
+mod tests;

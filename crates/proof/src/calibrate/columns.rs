@@ -78,7 +78,7 @@ pub fn write_parquet<W: Write + Send>(
         "seed": |row| row.run.scenario.seed,
     });
     columns.extend(Quantity::ALL.map(|quantity| {
-        Column::new(quantity.name, "", move |row: &Row<'_>| {
+        Column::as_named(quantity.name, "", move |row: &Row<'_>| {
             quantity.of(&row.kept.observation)
         })
     }));

@@ -15,6 +15,9 @@ pub const DIRECTORY: &str = "parts";
 const EXTENSION: &str = "parquet";
 const DAMAGED_EXTENSION: &str = "parquet.damaged";
 
+/// The longest summary. A flow takes some 2 kB of it, and a scenario has at most 100,000 flows.
+const MAX_SUMMARY_BYTES: usize = 256 << 20;
+
 /// The result of a run.
 #[derive(Default)]
 pub struct Row {
@@ -25,14 +28,14 @@ pub struct Row {
 }
 
 impl Stored for Row {
-    const MAX_TEXT_BYTES: usize = usize::MAX;
+    const MAX_TEXT_BYTES: usize = MAX_SUMMARY_BYTES;
 
     const COLUMNS: &'static [StoredColumn<Row>] = tables::stored!(Row {
         /// the key of the run
         "key": key needed,
-        /// its displayed name
+        /// the displayed name of the run
         "run": run needed,
-        /// its record's summary as JSON
+        /// the summary of the run's record as JSON
         "summary": summary needed,
         /// the checksum of the row
         "check": check needed,
@@ -65,7 +68,7 @@ impl Row {
 ///
 /// # Errors
 ///
-/// There are no rows, or the system refuses.
+/// There are no rows, a summary is too long, or the system refuses.
 pub fn write_part(directory: &Path, rows: &[Row]) -> io::Result<PathBuf> {
     let first = rows.first().ok_or(io::ErrorKind::InvalidInput)?;
     let path = directory.join(format!("{}.{EXTENSION}", first.key));
@@ -130,8 +133,7 @@ fn is_ours(path: &Path) -> bool {
 
 /// The rows of a file. Nothing if [`write_part`] did not write it.
 fn read(file: File) -> Option<Vec<(String, Summary)>> {
-    let mut rows: Vec<Row> = Vec::new();
-    stored::each_row(file, |row| rows.push(row)).ok()?;
+    let rows: Vec<Row> = stored::rows(file).ok()?;
     let result = |row: Row| {
         let is_whole = row.check == row.checksum();
         let summary = serde_json::from_str(&row.summary).ok();

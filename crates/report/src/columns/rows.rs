@@ -2,7 +2,7 @@
 
 use record::{FlowRecord, FlowSample, PathSample, Record, Transfer};
 use tables::Column;
-use units::Duration;
+use units::{Bytes, Duration};
 
 use crate::links::bottlenecks;
 
@@ -37,7 +37,7 @@ pub(super) fn sample_columns<'r>() -> Vec<Column<'r, SampleRow<'r>>> {
     tables::columns!(SampleRow<'r> {
         /// the flow's `id`
         "flow": |row| row.flow.id,
-        /// its congestion control
+        /// the flow's congestion control
         "controller": |row| row.flow.controller.name(),
         /// the time
         "at_s": |row| row.at,
@@ -62,10 +62,10 @@ pub(super) fn sample_columns<'r>() -> Vec<Column<'r, SampleRow<'r>>> {
         "btl_bw_bps": |row| row.sample?.btl_bw,
         /// BBR's estimate of the propagation delay
         "rtprop_ms": |row| row.sample?.rt_prop,
-        /// BBRv3's bound on the bandwidth, from the losses since it last probed; null while there is none, and with
-        /// engine `linux`
+        /// BBRv3's bound on the bandwidth, from the losses since it last probed the bandwidth; null while there is none,
+        /// and with engine `linux`
         "short_term_bw_bps": |row| row.sample?.short_term_bw,
-        /// BBRv3's bound on the data in flight, from the same losses
+        /// BBRv3's bound on the data in flight, from the losses since it last probed the bandwidth
         "short_term_inflight_bytes": |row| row.sample?.short_term_inflight,
         /// BBRv3's bound on the data in flight, from the losses of its probes
         "long_term_inflight_bytes": |row| row.sample?.long_term_inflight,
@@ -81,13 +81,13 @@ pub(super) fn sample_columns<'r>() -> Vec<Column<'r, SampleRow<'r>>> {
         "app_limited": |row| row.sample?.is_app_limited,
         /// how long the flow has been busy so far
         "busy_s": |row| Some(row.sample?.limits?.busy),
-        /// how long the application has limited it so far, as in `limited_by`
+        /// how long the application has limited the flow so far, as in `limited_by`
         "app_limited_s": |row| Some(row.sample?.limits?.application),
-        /// how long the receive window has limited it
+        /// how long the receive window has limited the flow so far
         "rwnd_limited_s": |row| Some(row.sample?.limits?.receiver),
-        /// how long the send buffer has limited it
+        /// how long the send buffer has limited the flow so far
         "sndbuf_limited_s": |row| Some(row.sample?.limits?.send_buffer),
-        /// how long congestion control has limited it
+        /// how long congestion control has limited the flow so far
         "cwnd_limited_s": |row| Some(row.sample?.limits?.congestion),
     })
 }
@@ -109,14 +109,14 @@ pub fn throughput(
     let columns = tables::columns!(ThroughputRow<'_> {
         /// the flow's `id`
         "flow": |row| row.flow.id,
-        /// its congestion control
+        /// the flow's congestion control
         "controller": |row| row.flow.controller.name(),
         /// the start of the interval
         "from_s": |row| row.flow.throughput.interval() * row.interval,
-        /// its length: 1 s, or 2, 4, 8 … s in runs of more than 4096 s
+        /// the length of the interval: 1 s, or 2, 4, 8 … s in runs of more than 4096 s
         "interval_s": |row| row.flow.throughput.interval(),
-        /// payload bytes that arrived in it, each counted once
-        "delivered_bytes": |row| row.delivered,
+        /// payload bytes that arrived in the interval, each counted once
+        "delivered_bytes": |row| Bytes::new(row.delivered),
     });
     let rows = record.flows.iter().flat_map(|flow| {
         let intervals = (0..).zip(flow.throughput.bytes());
@@ -150,7 +150,7 @@ pub fn queue(
         "link": |row| row.link,
         /// the time
         "at_s": |row| row.sample.at,
-        /// the bytes that wait in its buffer
+        /// the bytes that wait in the bottleneck's buffer
         "queue_bytes": |row| row.sample.queue,
         /// how long a packet that arrived now would wait
         "delay_ms": |row| row.sample.delay,
@@ -174,11 +174,11 @@ pub fn transfers(record: &Record) -> (Vec<Column<'_, &Transfer>>, impl Iterator<
         "flow": |row| row.flow,
         /// the flow's congestion control
         "controller": |row| row.controller.name(),
-        /// when it was requested, or its connection opened
+        /// when the transfer was requested, or its connection opened
         "start_s": |row| row.start,
-        /// its size
+        /// the size of the transfer
         "size_bytes": |row| row.bytes,
-        /// when its last byte had arrived; null if the run ended before that
+        /// when the last byte of the transfer had arrived; null if the run ended before that
         "completed_s": |row| row.completed,
         /// the time from `start_s` to `completed_s`
         "took_ms": |row| Some(row.completed?.saturating_sub(row.start)),

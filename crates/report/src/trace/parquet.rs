@@ -31,7 +31,7 @@ pub fn connections(
         flows.map(move |flow| FlowRow { connection, flow })
     });
     let columns = tables::columns!(FlowRow<'_> {
-        /// its number, by payload from 0
+        /// the number of the connection, by payload from 0
         "connection": |row| row.connection.id,
         /// `tcp`, or `quic`
         "protocol": |row| row.connection.protocol,
@@ -39,32 +39,32 @@ pub fn connections(
         "from": |row| &*row.flow.from,
         /// the receiver
         "to": |row| &*row.flow.to,
-        /// the end that opened it, if known
+        /// the end that opened the connection, if known
         "client": |row| &*row.connection.client,
-        /// the other end
+        /// the end that did not open the connection, if known
         "server": |row| &*row.connection.server,
-        /// when its first packet passed, from the start of the capture
-        "start_s": |row| row.connection.start_s,
-        /// from its first packet to its last
-        "duration_s": |row| row.connection.duration_s,
-        /// how long its handshake took
-        "handshake_ms": |row| row.connection.handshake_ms,
+        /// when the first packet of the connection passed, from the start of the capture
+        "start_s" as_named: |row| row.connection.start_s,
+        /// the time from the connection's first packet to its last
+        "duration_s" as_named: |row| row.connection.duration_s,
+        /// how long the handshake took
+        "handshake_ms" as_named: |row| row.connection.handshake_ms,
         /// the encapsulation, if it was not plain IP
         "tunnel": |row| row.connection.tunnel,
-        /// whether it was reset
+        /// 1 if the connection was reset, else 0
         "is_reset": |row| row.connection.is_reset,
         /// where the capture was taken relative to these data: `sender`, `receiver`, `middle`, `unknown`
         "place": |row| row.flow.place,
         /// the minimum time from the capture to the sender and back
-        "to_sender_ms": |row| row.flow.to_sender_ms,
+        "to_sender_ms" as_named: |row| row.flow.to_sender_ms,
         /// the minimum time from the capture to the receiver and back
-        "to_receiver_ms": |row| row.flow.to_receiver_ms,
+        "to_receiver_ms" as_named: |row| row.flow.to_receiver_ms,
         /// payload sent, including retransmissions
-        "sent_bytes": |row| row.flow.sent_bytes,
+        "sent_bytes" as_named: |row| row.flow.sent_bytes,
         /// payload acknowledged
-        "delivered_bytes": |row| row.flow.delivered_bytes,
+        "delivered_bytes" as_named: |row| row.flow.delivered_bytes,
         /// payload that was acknowledged but not captured
-        "missed_bytes": |row| row.flow.missed_bytes,
+        "missed_bytes" as_named: |row| row.flow.missed_bytes,
         /// packets with payload
         "packets": |row| row.flow.packets,
         /// copies of packets with payload; they count nowhere else
@@ -72,48 +72,48 @@ pub fn connections(
         /// acknowledgements that were captured, without copies
         "acks": |row| row.flow.acks,
         /// payload of a full packet
-        "mss_bytes": |row| row.flow.mss_bytes,
+        "mss_bytes" as_named: |row| row.flow.mss_bytes,
         /// payload acknowledged per second of the connection's life
-        "goodput_bps": |row| row.flow.goodput_bps,
+        "goodput_bps" as_named: |row| row.flow.goodput_bps,
         /// RTprop
-        "rtprop_ms": |row| row.flow.rtprop_ms,
+        "rtprop_ms" as_named: |row| row.flow.rtprop_ms,
         /// the minimum of all RTTs
-        "rtt_min_ms": |row| Some(row.flow.rtt_ms?.min),
+        "rtt_min_ms" as_named: |row| Some(row.flow.rtt_ms?.min),
         /// the mean of all RTTs
-        "rtt_mean_ms": |row| Some(row.flow.rtt_ms?.mean),
+        "rtt_mean_ms" as_named: |row| Some(row.flow.rtt_ms?.mean),
         /// the median of the samples' RTTs
-        "rtt_p50_ms": |row| Some(row.flow.rtt_ms?.p50),
+        "rtt_p50_ms" as_named: |row| Some(row.flow.rtt_ms?.p50),
         /// the 95th percentile of the samples' RTTs
-        "rtt_p95_ms": |row| Some(row.flow.rtt_ms?.p95),
+        "rtt_p95_ms" as_named: |row| Some(row.flow.rtt_ms?.p95),
         /// the maximum of all RTTs
-        "rtt_max_ms": |row| Some(row.flow.rtt_ms?.max),
+        "rtt_max_ms" as_named: |row| Some(row.flow.rtt_ms?.max),
         /// the mean difference between an RTT and the next
-        "jitter_ms": |row| row.flow.jitter_ms,
+        "jitter_ms" as_named: |row| row.flow.jitter_ms,
         /// BtlBw, of payload
-        "btl_bw_bps": |row| row.flow.btl_bw_bps,
+        "btl_bw_bps" as_named: |row| row.flow.btl_bw_bps,
         /// BtlBw, of IP packets
-        "btl_bw_ip_bps": |row| row.flow.btl_bw_ip_bps,
-        /// whether the flow filled the pipe. If not, the bottleneck may be faster
+        "btl_bw_ip_bps" as_named: |row| row.flow.btl_bw_ip_bps,
+        /// 1 if the flow filled the pipe, else 0. If it did not, the bottleneck may be faster
         "is_pipe_filled": |row| row.flow.is_pipe_filled,
-        /// data in flight: the median over the samples
-        "inflight_p50_bytes": |row| Some(row.flow.inflight_bytes?.p50),
-        /// the 95th percentile
-        "inflight_p95_bytes": |row| Some(row.flow.inflight_bytes?.p95),
-        /// the maximum
-        "inflight_max_bytes": |row| Some(row.flow.inflight_bytes?.max),
-        /// RTT minus RTprop: the median over the samples
-        "queue_p50_ms": |row| Some(row.flow.queue_ms?.p50),
-        /// the 95th percentile
-        "queue_p95_ms": |row| Some(row.flow.queue_ms?.p95),
-        /// the maximum
-        "queue_max_ms": |row| Some(row.flow.queue_ms?.max),
+        /// the median of the data in flight, over the samples
+        "inflight_p50_bytes" as_named: |row| Some(row.flow.inflight_bytes?.p50),
+        /// the 95th percentile of the data in flight, over the samples
+        "inflight_p95_bytes" as_named: |row| Some(row.flow.inflight_bytes?.p95),
+        /// the maximum of the data in flight, over the samples
+        "inflight_max_bytes" as_named: |row| Some(row.flow.inflight_bytes?.max),
+        /// the median of RTT minus RTprop, over the samples
+        "queue_p50_ms" as_named: |row| Some(row.flow.queue_ms?.p50),
+        /// the 95th percentile of RTT minus RTprop, over the samples
+        "queue_p95_ms" as_named: |row| Some(row.flow.queue_ms?.p95),
+        /// the maximum of RTT minus RTprop, over the samples
+        "queue_max_ms" as_named: |row| Some(row.flow.queue_ms?.max),
         /// retransmitted packets
         "retransmitted": |row| row.flow.retransmitted,
         /// retransmitted payload of packets that had passed the capture before
-        "retransmitted_bytes": |row| row.flow.retransmitted_bytes,
+        "retransmitted_bytes" as_named: |row| row.flow.retransmitted_bytes,
         /// lost packets
         "lost": |row| row.flow.lost,
-        /// those of them that were lost before the capture
+        /// packets that were lost before the capture
         "lost_before": |row| row.flow.lost_before,
         /// spurious retransmissions, in packets
         "spurious": |row| row.flow.spurious,
@@ -131,25 +131,25 @@ pub fn connections(
         "marked": |row| row.flow.marked,
         /// the share of the time in which the application was the limit; this share and the next two add up to one
         "limited_application": |row| Some(row.flow.limited_by?.application),
-        /// the share of the receiver
+        /// the share of the time in which the receiver was the limit
         "limited_receiver": |row| Some(row.flow.limited_by?.receiver),
-        /// the share of congestion control
+        /// the share of the time in which congestion control was the limit
         "limited_congestion": |row| Some(row.flow.limited_by?.congestion),
         /// the part of `limited_congestion` in slow start
         "limited_slow_start": |row| row.flow.limited_by?.slow_start,
-        /// the part in which the window was the limit
+        /// the part of `limited_congestion` in which the window was the limit
         "limited_window": |row| row.flow.limited_by?.window,
-        /// the part in which the bottleneck was the limit
+        /// the part of `limited_congestion` in which the bottleneck was the limit
         "limited_bottleneck": |row| row.flow.limited_by?.bottleneck,
-        /// the part in which the bottleneck's buffer was the limit
+        /// the part of `limited_congestion` in which the bottleneck's buffer was the limit
         "limited_buffer": |row| row.flow.limited_by?.buffer,
         /// the rate of a policer, if one was found
-        "policer_bps": |row| row.flow.policer_bps,
+        "policer_bps" as_named: |row| row.flow.policer_bps,
         /// data acknowledged at once beyond BtlBw: the mean over rounds of each round's maximum
-        "ack_aggregation_bytes": |row| row.flow.ack_aggregation_bytes,
+        "ack_aggregation_bytes" as_named: |row| row.flow.ack_aggregation_bytes,
         /// the most likely controller
         "controller": |row| Some(row.flow.controller.as_ref()?.controller),
-        /// its probability
+        /// the probability of the most likely controller
         "controller_probability": |row| Some(row.flow.controller.as_ref()?.probability),
         /// the probability of `bbr1`
         "probability_bbr1": |row| probability(row, "bbr1"),
@@ -198,9 +198,9 @@ pub fn samples<'s>(
         "from": |row| row.from.to_string(),
         /// the time
         "at_s": |row| row.sample.at.since(row.origin),
-        /// the RTT that this acknowledgement shows
+        /// the RTT that the acknowledgement shows
         "rtt_ms": |row| row.sample.rtt,
-        /// the delivery rate that it shows
+        /// the delivery rate that the acknowledgement shows
         "delivery_rate_bps": |row| row.sample.delivery_rate,
         /// data in flight
         "inflight_bytes": |row| row.sample.inflight,
@@ -220,22 +220,157 @@ pub fn samples<'s>(
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
+    use std::collections::BTreeSet;
+    use std::fs;
+    use std::path::{Path, PathBuf};
+
+    use serde_json::Value;
+    use trace::{Guess, LimitedBy, RttSummary, Spread};
 
     use super::*;
 
-    #[test]
-    fn the_documentation_has_the_columns() {
-        let nothing = Summary {
+    fn page() -> PathBuf {
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/trace.md")
+    }
+
+    /// A summary of these connections.
+    fn summary(connections: Vec<ConnectionSummary>) -> Summary {
+        Summary {
             start_s: None,
             read: trace::Counts::default(),
             evicted: 0,
-            connections: Vec::new(),
+            connections,
             quic: Vec::new(),
-        };
-        let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/trace.md");
-        let has = |name, table: String| tables::page::assert_has(&page, name, &table);
+        }
+    }
+
+    #[test]
+    fn the_documentation_has_the_columns() {
+        let nothing = summary(Vec::new());
+        let has = |name, table: String| tables::page::assert_has(&page(), name, &table);
         has("connections", tables::page::table(&connections(&nothing).0));
         has("samples", tables::page::table(&samples(&[]).0));
+    }
+
+    /// A connection with a flow about which everything is known but its path.
+    fn known() -> ConnectionSummary {
+        let spread = Spread {
+            p50: 1.0,
+            p95: 2.0,
+            max: 3.0,
+        };
+        let flow = FlowSummary {
+            from: String::new(),
+            to: String::new(),
+            place: "sender",
+            to_sender_ms: None,
+            to_receiver_ms: None,
+            sent_bytes: 0,
+            packets: 0,
+            copies: 0,
+            acks: 0,
+            mss_bytes: 0,
+            delivered_bytes: 0,
+            goodput_bps: None,
+            rtprop_ms: None,
+            rtt_ms: Some(RttSummary {
+                min: 0.0,
+                mean: 1.0,
+                p50: 1.0,
+                p95: 2.0,
+                max: 3.0,
+            }),
+            jitter_ms: None,
+            btl_bw_bps: None,
+            btl_bw_ip_bps: None,
+            is_pipe_filled: true,
+            inflight_bytes: Some(spread),
+            queue_ms: Some(spread),
+            retransmitted: 0,
+            retransmitted_bytes: 0,
+            lost: None,
+            lost_before: 0,
+            spurious: 0,
+            reordered: 0,
+            duplicated: 0,
+            missed_bytes: 0,
+            unfollowed: 0,
+            marked: 0,
+            recoveries: 0,
+            timeouts: 0,
+            limited_by: Some(LimitedBy {
+                application: 0.0,
+                receiver: 0.0,
+                congestion: 1.0,
+                slow_start: None,
+                window: None,
+                bottleneck: None,
+                buffer: None,
+            }),
+            policer_bps: None,
+            ack_aggregation_bytes: None,
+            controller: Some(Guess {
+                controller: "bbr1",
+                probability: 1.0,
+                probabilities: Vec::new(),
+                signs: Vec::new(),
+            }),
+            path: None,
+        };
+        ConnectionSummary {
+            id: 0,
+            protocol: "tcp",
+            client: String::new(),
+            server: String::new(),
+            start_s: 0.0,
+            duration_s: 0.0,
+            handshake_ms: None,
+            tunnel: None,
+            is_reset: false,
+            flows: vec![flow],
+        }
+    }
+
+    /// The names of everything in an object, such as `rtt_ms.min`.
+    fn names(object: &Value) -> BTreeSet<String> {
+        let fields = object.as_object().into_iter().flatten();
+        let each = fields.flat_map(|(name, value)| match value {
+            Value::Object(_) => {
+                let inner = names(value).into_iter();
+                inner.map(|inner| format!("{name}.{inner}")).collect()
+            }
+            _ => vec![name.clone()],
+        });
+        each.collect()
+    }
+
+    #[test]
+    fn the_documentation_has_the_names_in_json_that_columns_do_not_have() {
+        let connection = known();
+        let mut json = serde_json::to_value(&connection).expect("plain data");
+        let flow = json["flows"][0].take();
+        json.as_object_mut().expect("an object").remove("flows");
+        let json: BTreeSet<String> = names(&json).into_iter().chain(names(&flow)).collect();
+        let summary = summary(vec![connection]);
+        let columns = connections(&summary).0;
+        let columns: BTreeSet<String> = columns.iter().map(|of| of.name.to_string()).collect();
+
+        let text = fs::read_to_string(page()).expect("a page");
+        let table = text.split_once("| `--json` | `connections.parquet` |\n| --- | --- |\n");
+        let rows = table.expect("a table").1.lines();
+        let rows = rows.map_while(|row| row.strip_prefix("| ")?.split_once(" | "));
+        let quoted = |cell: &str| -> Vec<String> {
+            let parts = cell.split('`').skip(1).step_by(2);
+            parts.map(str::to_owned).collect()
+        };
+        let (mut in_json, mut in_columns) = (BTreeSet::new(), BTreeSet::new());
+        for (left, right) in rows {
+            in_json.extend(quoted(left));
+            if !right.starts_with("none") {
+                in_columns.extend(quoted(right));
+            }
+        }
+        assert_eq!(in_json, json.difference(&columns).cloned().collect());
+        assert_eq!(in_columns, columns.difference(&json).cloned().collect());
     }
 }

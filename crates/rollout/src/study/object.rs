@@ -5,7 +5,7 @@ use std::sync::Arc;
 use experiment::{Observation, Scope};
 use kernel::ReportedObject;
 use tables::stored::{Stored, StoredColumn};
-use units::Duration;
+use units::{Bytes, Duration};
 
 use super::columns::{MAX_TEXT_BYTES, Recorded};
 use super::directory::OBJECTS;
@@ -40,8 +40,8 @@ pub struct ObjectRow {
     pub begun_unix_s: f64,
     /// The time from its first packet until all of it was acknowledged, without pauses.
     pub busy: Duration,
-    /// Payload acknowledged, in bytes.
-    pub bytes: u64,
+    /// Payload acknowledged.
+    pub bytes: Bytes,
     /// Data packets sent, including retransmissions.
     pub packets: u64,
     /// Retransmitted packets among them.
@@ -67,7 +67,7 @@ impl Maker {
             region: None,
             begun_unix_s: now.unix_s(of.begun),
             busy: of.busy,
-            bytes: of.bytes,
+            bytes: Bytes::new(of.bytes),
             packets: of.packets,
             resent: of.resent,
             is_whole: of.is_whole,
@@ -85,17 +85,17 @@ impl Stored for ObjectRow {
     const COLUMNS: &'static [StoredColumn<ObjectRow>] = tables::stored!(ObjectRow {
         /// the number of the study's start
         "sitting": sitting needed,
-        /// the connection's number, as above
+        /// the kernel's number of the connection's socket, unique within this start
         "connection": connection needed,
-        /// its number in the connection, from 1
+        /// the number of the object in its connection, from 1
         "object": object,
-        /// the random number of its unit
+        /// the random number of the unit of randomisation
         "unit": unit (as Word) needed,
         /// the arm's position in the plan
         "arm": arm needed,
         /// the arm's controller
         "assigned": assigned,
-        /// 1; 0 if the connection began in a washout
+        /// 1 if it is evaluated, 0 if the connection began in a washout
         "evaluated": is_evaluated needed,
         /// this side's port
         "port": port,
@@ -103,19 +103,19 @@ impl Stored for ObjectRow {
         "client": client,
         /// the number of the other side's autonomous system, with `--as`
         "as_number": system,
-        /// its region, with [`--region`](#regions)
+        /// the region of the other side, with [`--region`](#regions)
         "region": region,
-        /// the time when its first packet left
-        "begun_unix_s": begun_unix_s needed,
-        /// its duration
+        /// the time when the object's first packet left
+        "begun_unix_s": begun_unix_s (as Named) needed,
+        /// the time from the object's first packet until all of it was acknowledged, without pauses
         "busy_s": busy needed,
-        /// acknowledged bytes
+        /// payload acknowledged
         "bytes": bytes needed,
-        /// packets with data
+        /// packets with data sent
         "sent_packets": packets needed,
-        /// the retransmissions among them
+        /// packets with data retransmitted
         "retransmitted_packets": resent needed,
-        /// 1 if all of it was acknowledged; 0 if its connection ended before
+        /// 1 if all of the object was acknowledged, 0 if its connection ended before
         "whole": is_whole needed,
     });
 }
@@ -131,7 +131,7 @@ impl ObjectRow {
             },
             unit: self.unit,
             arm: self.arm,
-            acknowledged: self.bytes,
+            acknowledged: self.bytes.get(),
             busy: self.busy,
             packets: self.packets,
             resent: self.resent,

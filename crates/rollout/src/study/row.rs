@@ -9,7 +9,7 @@ use kernel::{EndedConnection, SteeredConnection};
 use linux::diag::{EndedSocket, SocketState, TcpInfo};
 use rules::Prefix;
 use tables::stored::{Stored, StoredColumn};
-use units::Duration;
+use units::{Bytes, Duration, Rate};
 
 use super::columns::{MAX_TEXT_BYTES, Recorded};
 use super::directory::{START, StudyDirectory};
@@ -48,8 +48,8 @@ pub struct Row {
     pub region: Option<Arc<str>>,
     /// Its actual controller. At the end of a connection in a study by route, it is not known.
     pub controller: Option<Arc<str>>,
-    /// Payload acknowledged, in bytes.
-    pub acknowledged: u64,
+    /// Payload acknowledged.
+    pub acknowledged: Bytes,
     /// Data packets sent, including retransmissions.
     pub packets: u64,
     /// Retransmitted packets among them.
@@ -66,8 +66,8 @@ pub struct Row {
     pub median_rtt: Option<Duration>,
     /// The number of its objects. Known at the end only.
     pub objects: Option<u64>,
-    /// The best recent sample of the delivery rate, in bits per second.
-    pub delivery_rate_bps: Option<u64>,
+    /// The best recent sample of the delivery rate.
+    pub delivery_rate: Option<Rate>,
     /// The time with data to send, or with unacknowledged data.
     pub busy: Duration,
     /// The part of `busy` in which the peer's receive window was full.
@@ -142,7 +142,7 @@ impl Maker {
             system: None,
             region: None,
             controller: None,
-            acknowledged: 0,
+            acknowledged: Bytes::ZERO,
             packets: 0,
             resent: 0,
             lost: None,
@@ -151,7 +151,7 @@ impl Maker {
             min_rtt: None,
             median_rtt: None,
             objects: None,
-            delivery_rate_bps: None,
+            delivery_rate: None,
             busy: Duration::ZERO,
             rwnd_limited: Duration::ZERO,
             sndbuf_limited: Duration::ZERO,
@@ -164,7 +164,7 @@ impl Maker {
             has_ended: true,
             unix_s: now.unix_s(of.ended),
             controller: of.controller.map(|name| name.as_str().into()),
-            acknowledged: of.acknowledged,
+            acknowledged: Bytes::new(of.acknowledged),
             packets: of.packets,
             resent: of.resent,
             lost: Some(of.lost),
@@ -172,7 +172,7 @@ impl Maker {
             min_rtt: of.min_rtt,
             median_rtt: of.median_rtt,
             objects: Some(of.objects),
-            delivery_rate_bps: of.delivery_rate.map(bits),
+            delivery_rate: of.delivery_rate.map(Rate::from_bytes_per_sec),
             busy: of.busy,
             rwnd_limited: of.rwnd_limited,
             sndbuf_limited: of.sndbuf_limited,
@@ -197,25 +197,19 @@ impl Maker {
     }
 
     fn seen(&self, of: &SteeredConnection, connection: u64, info: &TcpInfo, now: Now) -> Row {
-        let rate = info.delivery_rate.bytes_per_sec();
         Row {
-            acknowledged: acknowledged(info).get(),
+            acknowledged: acknowledged(info),
             packets: info.data_segs_out.into(),
             resent: retransmitted(info),
             rtt: Some(info.rtt).filter(|rtt| !rtt.is_zero()),
             min_rtt: info.min_rtt,
-            delivery_rate_bps: Some(rate).filter(|&rate| rate > 0).map(bits),
+            delivery_rate: Some(info.delivery_rate).filter(|rate| !rate.is_zero()),
             busy: info.busy_time,
             rwnd_limited: info.rwnd_limited,
             sndbuf_limited: info.sndbuf_limited,
             ..self.row(of, connection, now)
         }
     }
-}
-
-/// A rate in bits per second.
-fn bits(bytes_per_second: u64) -> u64 {
-    bytes_per_second.saturating_mul(8)
 }
 
 /// The network of an address, for the evaluation by groups.
@@ -235,20 +229,20 @@ impl Stored for Row {
         "sitting": sitting needed,
         /// the kernel's number of the socket, unique within this start
         "connection": connection needed,
-        /// the random number of its unit
+        /// the random number of the unit of randomisation
         "unit": unit (as Word) needed,
         /// the arm's position in the plan
         "arm": arm needed,
         /// the arm's controller
         "assigned": assigned,
-        /// 1; 0 if the connection began in a washout
+        /// 1 if it is evaluated, 0 if the connection began in a washout
         "evaluated": is_evaluated needed,
-        /// 1 if this row is its end, else 0
+        /// 1 if this row is the connection's end, else 0
         "ended": has_ended needed,
         /// the time of the connection's set-up
-        "set_up_unix_s": set_up_unix_s needed,
+        "set_up_unix_s": set_up_unix_s (as Named) needed,
         /// the time of this row
-        "unix_s": unix_s needed,
+        "unix_s": unix_s (as Named) needed,
         /// this side's port
         "port": port,
         /// the other side's address, as `address` says
@@ -257,7 +251,7 @@ impl Stored for Row {
         "client_end": end (as Word),
         /// the number of the other side's autonomous system, with `--as`
         "as_number": system,
-        /// its region, with [`--region`](#regions)
+        /// the region of the other side, with [`--region`](#regions)
         "region": region,
         /// the actual controller, also at the end (not in a study by route)
         "controller": controller,
@@ -265,9 +259,10 @@ impl Stored for Row {
         "acknowledged_bytes": acknowledged needed,
         /// packets with data sent so far
         "sent_packets": packets needed,
-        /// retransmitted packets among them. 0 if only SYNs, SYN-ACKs or FINs were sent again; otherwise it includes them
+        /// packets with data retransmitted so far. 0 if only SYNs, SYN-ACKs or FINs were sent again; otherwise these count,
+        /// too
         "retransmitted_packets": resent needed,
-        /// packets that TCP considered lost; known at its end
+        /// packets that TCP considered lost; known at the connection's end
         "lost_packets": lost,
         /// the RTT of the handshake, before the connection had an arm. It is missing with Fast Open, after a SYN cookie
         /// without time stamps, if a SYN was sent again, and in a study by route
@@ -276,17 +271,17 @@ impl Stored for Row {
         "srtt_ms": rtt,
         /// the minimum RTT. While the connection is open: the kernel's minimum of the last minutes
         "min_rtt_ms": min_rtt,
-        /// the median RTT, known at its end
+        /// the median RTT; known at the connection's end
         "median_rtt_ms": median_rtt,
-        /// the number of its objects, including those without a row; known at its end
+        /// the number of the connection's objects, including those without a row; known at the connection's end
         "objects": objects,
         /// the kernel's latest delivery-rate sample
-        "delivery_rate_bps": delivery_rate_bps,
+        "delivery_rate_bps": delivery_rate,
         /// the time with data to send or unacknowledged
         "busy_s": busy needed,
-        /// the part of it in which the other side's window was the limit
+        /// the part of `busy_s` in which the other side's window was the limit
         "rwnd_limited_s": rwnd_limited,
-        /// the part of it in which the send buffer was the limit
+        /// the part of `busy_s` in which the send buffer was the limit
         "sndbuf_limited_s": sndbuf_limited,
     });
 }
@@ -303,7 +298,7 @@ impl Row {
             },
             unit: self.unit,
             arm: self.arm,
-            acknowledged: self.acknowledged,
+            acknowledged: self.acknowledged.get(),
             busy: self.busy,
             packets: self.packets,
             resent: self.resent,
@@ -315,8 +310,6 @@ impl Row {
 
 #[cfg(test)]
 pub(super) mod tests {
-    use units::Bytes;
-
     use super::*;
 
     /// A maker for a study whose first arm is bbr, a connection of it, and the beginning of time.
@@ -396,6 +389,7 @@ pub(super) mod tests {
                 info: socket.info,
             };
             let rows = [maker.open(&of, &socket, now), maker.gone(&of, &ended, now)];
+            let payload = Bytes::new(payload);
             assert_eq!(rows.map(|row| row.acknowledged), [payload; 2], "{acked}");
         }
     }

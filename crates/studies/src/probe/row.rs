@@ -1,12 +1,10 @@
 //! The rows of a data set of probes.
 
-use serde::Serialize;
-
 use record::LimitShares;
 use tables::Column;
 
 /// One probe: the transfer over one connection in one round, or the reason why it failed.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Row {
     /// The round, from zero. Numbers continue over all probing into the same dataset.
     pub round: u64,
@@ -51,24 +49,25 @@ impl Row {
             /// the controller
             "controller": |row| &*row.controller,
             /// when the probe began, in seconds from the start of the command, or in the path's own time
-            "at_s": |row| row.at_s,
-            /// when it began, in milliseconds of Unix time; null for paths
-            "unix_ms": |row| row.unix_ms,
+            "at_s" as_named: |row| row.at_s,
+            /// when the probe began, in milliseconds of Unix time; null for paths
+            "unix_ms" as_named: |row| row.unix_ms,
             /// the number of bytes to send
             "bytes": |row| row.bytes,
-            /// the duration; null if the probe failed
-            "took_ms": |row| row.took_ms,
-            /// the goodput; null if the probe failed
-            "goodput_bps": |row| row.goodput_bps,
+            /// the time from the first byte until the sender knew of the arrival of the last one; for paths, from the
+            /// receiver's request until the last byte; null if the probe failed
+            "took_ms" as_named: |row| row.took_ms,
+            /// the bytes divided by `took_ms`; null if the probe failed
+            "goodput_bps" as_named: |row| row.goodput_bps,
             /// the share of the probe's time in which the application limited the sender, like `limited_by` in
             /// [records](records.md). With hosts, the time of waiting for the answer is part of it
             "limited_application": |row| Some(row.limited_by?.application),
-            /// the share in which the receive window was full. Over QUIC, it includes the moments in which the QUIC
-            /// stack has not yet taken the data to send
+            /// the share of the probe's time in which the receive window was full. Over QUIC, it includes the moments in
+            /// which the QUIC stack has not yet taken the data to send
             "limited_receiver": |row| Some(row.limited_by?.receiver),
-            /// the share in which the send buffer was too small
+            /// the share of the probe's time in which the send buffer was too small
             "limited_send_buffer": |row| Some(row.limited_by?.send_buffer),
-            /// the share of congestion control. All shares are null if the probe failed, and over TCP where the kernel
+            /// the share of the probe's time in which congestion control was the limit. All shares are null if the probe failed, and over TCP where the kernel
             /// does not report them
             "limited_congestion": |row| Some(row.limited_by?.congestion),
             /// 1 for the first probe over its connection, else 0

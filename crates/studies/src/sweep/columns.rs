@@ -111,10 +111,10 @@ fn axis<'p>(plan: &'p Plan, field: usize, runs: &[&'p Run]) -> Column<'p, usize>
     let name = format!("axis_{}", plan.fields[field].replace('.', "_"));
     let runs = runs.to_vec();
     match amounts(plan.values(field)) {
-        None => Column::new(name, "", move |row: &usize| {
+        None => Column::as_named(name, "", move |row: &usize| {
             plan.point(runs[*row]).values[field].as_str()
         }),
-        Some((unit, numbers)) => Column::new(name + unit.suffix(), "", move |row: &usize| {
+        Some((unit, numbers)) => Column::as_named(name + unit.suffix(), "", move |row: &usize| {
             numbers[runs[*row].point]
         }),
     }
@@ -190,11 +190,11 @@ fn typed<'v>(name: String, values: Vec<Option<&'v Value>>) -> Option<Column<'v, 
     );
     let cell = move |row: &usize| values[*row].filter(|value| !value.is_null());
     Some(if is_whole {
-        Column::new(name, "", move |row| cell(row)?.as_u64())
+        Column::as_named(name, "", move |row| cell(row)?.as_u64())
     } else if is_number {
-        Column::new(name, "", move |row| cell(row)?.as_f64())
+        Column::as_named(name, "", move |row| cell(row)?.as_f64())
     } else {
-        Column::new(name, "", move |row| {
+        Column::as_named(name, "", move |row| {
             Some(match cell(row)? {
                 Value::String(text) => Cow::Borrowed(text.as_str()),
                 other => Cow::Owned(other.to_string()),

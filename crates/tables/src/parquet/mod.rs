@@ -3,6 +3,6 @@
 mod read;
 mod write;
 
-pub use read::{ReadError, row_count};
-pub(crate) use read::{Row, each_row};
+pub use read::{ReadError, RefusedCell, row_count};
+pub(crate) use read::{Row, each_row, rows};
 pub use write::{WriteError, write};

@@ -22,6 +22,9 @@ const MAX_ROWS: u64 = 1 << 24;
 /// The rows that are decoded at once. Their texts are held, and a small file may have texts of many megabytes.
 const ROWS_AT_ONCE: usize = 4;
 
+/// The largest whole number up to which a `f64` has all of them.
+const MAX_EXACT: f64 = ((1_u64 << f64::MANTISSA_DIGITS) - 1) as f64;
+
 /// An error of reading a file.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
@@ -37,28 +40,82 @@ pub enum ReadError {
     /// The file claims too many rows.
     #[error("has more than {MAX_ROWS} rows")]
     Rows,
-    /// A row is not of the expected form.
-    #[error("row {row} has other columns or values than it should")]
-    Columns {
+    /// A cell of a row is refused.
+    #[error("row {row} {cell}")]
+    Cell {
         /// The row's number. The first one is 1.
         row: u64,
+        /// The reason.
+        cell: RefusedCell,
     },
+}
+
+/// The reason why a row's cell is refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum RefusedCell {
+    /// A needed value is null, or its column is absent.
+    #[error("has no value in the column {0}")]
+    Missing(&'static str),
+    /// The column cannot have this value.
+    #[error("has a value of the wrong type or range in the column {0}")]
+    Unfit(&'static str),
+    /// The text is too long.
+    #[error("has too long a text in the column {0}")]
+    Long(&'static str),
 }
 
 /// The cells of a row by the names of their columns.
 pub struct Row<'r>(HashMap<&'r str, &'r Field>);
 
 impl Row<'_> {
-    /// The value of this type; `None` if the cell has none.
-    pub fn value(&self, name: &str, kind: Kind) -> Option<Value<'_>> {
-        match (kind, self.0.get(name)?) {
-            (Kind::Whole, Field::Long(value)) => Some(Value::Whole(value.cast_unsigned())),
-            (Kind::Whole, Field::ULong(value)) => Some(Value::Whole(*value)),
-            (Kind::Real, Field::Double(value)) => Some(Value::Real(*value)),
-            (Kind::Text, Field::Str(value)) => Some(Value::Text(value.into())),
-            _ => None,
-        }
+    /// The value of this type; `None` if the cell is null or the column is absent. Other programs write whole numbers
+    /// in any of Parquet's types of numbers.
+    pub fn value(&self, name: &'static str, kind: Kind) -> Result<Option<Value<'_>>, RefusedCell> {
+        let value = match (kind, self.0.get(name)) {
+            (_, None | Some(Field::Null)) => return Ok(None),
+            (Kind::Whole, Some(field)) => whole(field).map(Value::Whole),
+            (Kind::Real, Some(field)) => real(field).map(Value::Real),
+            (Kind::Text, Some(Field::Str(value))) => Some(Value::Text(value.into())),
+            (Kind::Text | Kind::List, Some(_)) => None,
+        };
+        value.map(Some).ok_or(RefusedCell::Unfit(name))
     }
+}
+
+/// The whole number that is not negative; `None` if the field has none.
+fn whole(field: &Field) -> Option<u64> {
+    match *field {
+        Field::Bool(value) => Some(value.into()),
+        Field::Byte(value) => value.try_into().ok(),
+        Field::Short(value) => value.try_into().ok(),
+        Field::Int(value) => value.try_into().ok(),
+        Field::Long(value) => value.try_into().ok(),
+        Field::UByte(value) => Some(value.into()),
+        Field::UShort(value) => Some(value.into()),
+        Field::UInt(value) => Some(value.into()),
+        Field::ULong(value) => Some(value),
+        Field::Float(value) => exact(value.into()),
+        Field::Double(value) => exact(value),
+        _ => None,
+    }
+}
+
+/// The whole number that has this value, and no other number's.
+fn exact(value: f64) -> Option<u64> {
+    let is_exact = value.fract() == 0.0 && (0.0..=MAX_EXACT).contains(&value);
+    is_exact.then_some(value as u64)
+}
+
+/// The finite number; `None` if the field has none.
+fn real(field: &Field) -> Option<f64> {
+    let value = match *field {
+        Field::Float(value) => value.into(),
+        Field::Double(value) => value,
+        Field::Int(value) => value.into(),
+        Field::Long(value) => value as f64,
+        _ => whole(field)? as f64,
+    };
+    value.is_finite().then_some(value)
 }
 
 /// Gives `take` the rows of a file, all or none, as `make` makes them. The file is read twice, and not held in memory, as
@@ -69,12 +126,26 @@ impl Row<'_> {
 /// The file cannot be read, is damaged, claims too many rows, or `make` refuses one.
 pub fn each_row<T>(
     file: File,
-    mut make: impl FnMut(&Row<'_>) -> Option<T>,
+    mut make: impl FnMut(&Row<'_>) -> Result<T, RefusedCell>,
     take: impl FnMut(T),
 ) -> Result<(), ReadError> {
     let table = Table::open(file)?;
     table.each(&mut make, drop)?;
     table.each(&mut make, take)
+}
+
+/// The rows of a file as `make` makes them. The file is read once, and its rows are held in memory.
+///
+/// # Errors
+///
+/// As for [`each_row`].
+pub fn rows<T>(
+    file: File,
+    mut make: impl FnMut(&Row<'_>) -> Result<T, RefusedCell>,
+) -> Result<Vec<T>, ReadError> {
+    let mut rows = Vec::new();
+    Table::open(file)?.each(&mut make, |row| rows.push(row))?;
+    Ok(rows)
 }
 
 /// The number of rows that a file claims; `None` if it is not a Parquet file, or its claims do not fit together.
@@ -120,7 +191,7 @@ impl Table {
     /// Gives `take` one row after the other, until the first that cannot be read or made.
     fn each<T>(
         &self,
-        make: &mut impl FnMut(&Row<'_>) -> Option<T>,
+        make: &mut impl FnMut(&Row<'_>) -> Result<T, RefusedCell>,
         mut take: impl FnMut(T),
     ) -> Result<(), ReadError> {
         let mut read = self
@@ -133,7 +204,7 @@ impl Table {
             let row = next()?.ok_or(ReadError::Damaged)??;
             let named = row.get_column_iter();
             let cells = named.map(|(name, field)| (name.as_str(), field)).collect();
-            take(make(&Row(cells)).ok_or(ReadError::Columns { row: number })?);
+            take(make(&Row(cells)).map_err(|cell| ReadError::Cell { row: number, cell })?);
         }
         match next()? {
             None => Ok(()),
@@ -175,10 +246,10 @@ mod tests {
     use crate::Column;
     use crate::parquet::write;
 
-    fn number(row: &Row<'_>) -> Option<u64> {
+    fn number(row: &Row<'_>) -> Result<u64, RefusedCell> {
         match row.value("number", Kind::Whole)? {
-            Value::Whole(number) => Some(number),
-            _ => None,
+            Some(Value::Whole(number)) => Ok(number),
+            _ => Err(RefusedCell::Missing("number")),
         }
     }
 
@@ -207,13 +278,19 @@ mod tests {
         let again = file.try_clone().expect("a file");
         let refused = numbers(again);
         assert!(
-            matches!(refused, Err(ReadError::Columns { row: 1 })),
+            matches!(
+                refused,
+                Err(ReadError::Cell {
+                    row: 1,
+                    cell: RefusedCell::Unfit("number")
+                })
+            ),
             "{refused:?}"
         );
         file.rewind().expect("a file");
         file.write_all(&[7; 64]).expect("room");
         file.set_len(64).expect("a file");
-        assert!(each_row(file, |_| Some(()), drop).is_err());
+        assert!(each_row(file, |_| Ok(()), drop).is_err());
     }
 
     #[test]
@@ -223,7 +300,7 @@ mod tests {
         write(&mut file, &columns, 0..200_000, &[]).expect("room");
         let held = Rc::new(());
         let mut sum = 0;
-        let make = |row: &Row<'_>| Some((number(row)?, Rc::clone(&held)));
+        let make = |row: &Row<'_>| Ok((number(row)?, Rc::clone(&held)));
         let read = each_row(file, make, |(number, _)| {
             assert_eq!(Rc::strong_count(&held), 2);
             sum += number;
@@ -238,7 +315,10 @@ mod tests {
         let columns = [Column::new("number", "", |row: &u64| *row)];
         write(&mut file, &columns, 0..200_000, &[]).expect("room");
         let again = file.try_clone().expect("a file");
-        let make = |row: &Row<'_>| number(row).filter(|number| *number < 199_999);
+        let make = |row: &Row<'_>| match number(row)? {
+            199_999 => Err(RefusedCell::Unfit("number")),
+            number => Ok(number),
+        };
         let error = each_row(again, make, |row| panic!("{row} is taken")).expect_err("refused");
         assert!(error.to_string().contains("row 200000"), "{error}");
         // The last page's bytes, which are before the footer.

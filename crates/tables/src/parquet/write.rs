@@ -11,6 +11,7 @@ use parquet::file::properties::WriterProperties;
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::types::Type;
 
+use super::read::RefusedCell;
 use crate::cell::Value;
 use crate::column::{Cells, Column, Kind};
 
@@ -21,6 +22,14 @@ const ROWS_PER_GROUP: usize = 1 << 17;
 #[derive(Debug, thiserror::Error)]
 #[error("{}", bare(.0))]
 pub struct WriteError(#[from] ParquetError);
+
+impl WriteError {
+    /// A row has a value that would be read back as another one, or refused.
+    pub(crate) fn refused(row: usize, cell: RefusedCell) -> WriteError {
+        let why = format!("row {row} {cell}");
+        WriteError(ParquetError::External(why.into()))
+    }
+}
 
 impl From<io::Error> for WriteError {
     fn from(error: io::Error) -> WriteError {

@@ -35,7 +35,7 @@ fn row(connection: u64, of: &Observation) -> Written {
         system: None,
         region: None,
         controller: None,
-        acknowledged: of.acknowledged,
+        acknowledged: Bytes::new(of.acknowledged),
         packets: of.packets,
         resent: of.resent,
         lost: None,
@@ -44,7 +44,7 @@ fn row(connection: u64, of: &Observation) -> Written {
         min_rtt: None,
         median_rtt: None,
         objects: None,
-        delivery_rate_bps: None,
+        delivery_rate: None,
         busy: of.busy,
         rwnd_limited: Duration::ZERO,
         sndbuf_limited: Duration::ZERO,
@@ -75,7 +75,7 @@ fn object(connection: u64, number: u64, of: &Observation) -> ObjectRow {
         region: None,
         begun_unix_s: 1.0,
         busy: of.busy,
-        bytes: of.acknowledged,
+        bytes: Bytes::new(of.acknowledged),
         packets: of.packets,
         resent: of.resent,
         is_whole: true,
@@ -310,7 +310,7 @@ fn a_log_gives_connections_their_objects() {
     write(directory.path(), rows);
     let seen = |connection, number, begun_unix_s, bytes| ObjectRow {
         begun_unix_s,
-        bytes,
+        bytes: Bytes::new(bytes),
         busy: Duration::from_secs(1),
         ..object(connection, number, of)
     };
