@@ -5,7 +5,18 @@ use std::borrow::Cow;
 use serde::Serialize;
 use units::{Bytes, Duration, Rate};
 
-use crate::column::Kind;
+/// The type of a column's values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// A whole number.
+    Whole,
+    /// A number.
+    Real,
+    /// A text.
+    Text,
+    /// A list of structs.
+    List,
+}
 
 /// The value of a cell that is not a list.
 #[derive(Debug, Clone, PartialEq, Serialize)]

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde::{Serialize, Serializer};
 
-use crate::cell::{Cell, Value, check_unit, split_unit};
+use crate::cell::{Cell, Kind, Value, check_unit, split_unit};
 
 /// A column of a table with rows of type `R`.
 pub struct Column<'c, R> {
@@ -26,19 +26,6 @@ pub enum Cells<'c, R> {
     Values(Kind, Take<'c, R, Value<'c>>),
     /// Lists of structs.
     List(List<'c, R>),
-}
-
-/// The type of a column's values.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
-    /// A whole number.
-    Whole,
-    /// A number.
-    Real,
-    /// A text.
-    Text,
-    /// A list of structs.
-    List,
 }
 
 /// Lists of structs: items with the same fields.

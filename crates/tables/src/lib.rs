@@ -27,5 +27,5 @@ pub mod statistics;
 #[cfg(feature = "parquet")]
 pub mod stored;
 
-pub use cell::{Cell, Value, split_unit};
-pub use column::{Cells, Column, Json, Kind, List};
+pub use cell::{Cell, Kind, Value, split_unit};
+pub use column::{Cells, Column, Json, List};

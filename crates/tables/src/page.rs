@@ -5,7 +5,8 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use std::{env, fs};
 
-use crate::column::{Column, Kind};
+use crate::cell::Kind;
+use crate::column::Column;
 
 /// The variable with the value `write` makes [`assert_has`] write the table.
 const VARIABLE: &str = "COLUMNS";

@@ -7,8 +7,9 @@ use std::sync::Arc;
 
 use units::{Bytes, Duration, Rate};
 
+use crate::cell::Kind;
 use crate::cell::{Cell, UNITS, Value, check_unit, split_unit};
-use crate::column::{Cells, Column, Kind};
+use crate::column::{Cells, Column};
 use crate::parquet::{self, ReadError, RefusedCell, Row, WriteError};
 
 /// Rows that can be read back.

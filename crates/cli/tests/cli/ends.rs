@@ -13,9 +13,6 @@ use rustix::process::Signal;
 
 use crate::support::{Running, fullpipe};
 
-/// The timeout for the end of a command. On an idle machine, it ends within a second of the signal.
-const END_TIMEOUT: Duration = Duration::from_secs(20);
-
 /// The way to keep a command busy, and to know that it is.
 #[allow(dead_code, reason = "no program has commands of every kind")]
 pub enum Busy {
@@ -120,7 +117,7 @@ fn ended(
     if !matches!(busy, Never | Unasked) {
         running.signal(signal);
     }
-    let (status, _, stderr) = running.finish_within(END_TIMEOUT);
+    let (status, _, stderr) = running.finish();
     drop(writer);
     (status, stderr)
 }

@@ -208,19 +208,14 @@ impl Running {
     }
 
     /// Waits for the end. Returns the exit status and the unread rest of stdout and stderr.
-    pub fn finish(self) -> (ExitStatus, String, String) {
-        self.finish_within(TEST_TIMEOUT)
-    }
-
-    /// The same, with this timeout.
-    pub fn finish_within(mut self, patience: Duration) -> (ExitStatus, String, String) {
+    pub fn finish(mut self) -> (ExitStatus, String, String) {
         let start = Instant::now();
         let status = loop {
             if let Some(status) = self.child.try_wait().expect("can be waited for") {
                 break status;
             }
             assert!(
-                start.elapsed() < patience,
+                start.elapsed() < TEST_TIMEOUT,
                 "does not end: {:#?}",
                 self.stderr_so_far()
             );

@@ -5,6 +5,8 @@ use std::fs::{File, TryLockError};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
+use ::text::TextError;
+use document::de;
 use experiment::{InForce, Plan};
 use files::{Readers, regular};
 use fleet::files::files;
@@ -155,12 +157,14 @@ impl StudyDirectory {
             why,
         };
         let text = |name: &str| {
-            let read = regular::open(&directory.join(name)).and_then(io::read_to_string);
-            read.map_err(|error| match error.kind() {
-                io::ErrorKind::NotFound => StudyDirectoryError::None {
-                    path: directory.to_owned(),
-                    why: format!("{name}: {error}"),
-                },
+            let read = regular::text(&directory.join(name), de::MAX_FILE_BYTES);
+            read.map_err(|error| match error {
+                TextError::Read(error) if error.kind() == io::ErrorKind::NotFound => {
+                    StudyDirectoryError::None {
+                        path: directory.to_owned(),
+                        why: format!("{name}: {error}"),
+                    }
+                }
                 _ => broken(name, format!("cannot be read: {error}")),
             })
         };

@@ -12,8 +12,9 @@ use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::types::Type;
 
 use super::read::RefusedCell;
+use crate::cell::Kind;
 use crate::cell::Value;
-use crate::column::{Cells, Column, Kind};
+use crate::column::{Cells, Column};
 
 /// The rows of a row group, which are kept and written at once: some tens of megabytes.
 const ROWS_PER_GROUP: usize = 1 << 17;

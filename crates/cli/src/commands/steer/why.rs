@@ -104,6 +104,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
                 }
                 Ok(None) => format!("no policy is in force; this is the decision of {file}"),
                 Err(error) => {
+                    let error = output::word(&error.to_string());
                     format!("this is the decision of {file}, and not of a policy in force: {error}")
                 }
             });
