@@ -5,7 +5,7 @@ use std::sync::Arc;
 use experiment::{Observation, Scope};
 use kernel::ReportedObject;
 use tables::stored::{Stored, StoredColumn};
-use units::{Bytes, Duration};
+use units::Duration;
 
 use super::columns::{MAX_TEXT_BYTES, Recorded};
 use super::directory::OBJECTS;
@@ -40,8 +40,8 @@ pub struct ObjectRow {
     pub begun_unix_s: f64,
     /// The time from its first packet until all of it was acknowledged, without pauses.
     pub busy: Duration,
-    /// Payload acknowledged.
-    pub bytes: Bytes,
+    /// Payload acknowledged, in bytes.
+    pub bytes: u64,
     /// Data packets sent, including retransmissions.
     pub packets: u64,
     /// Retransmitted packets among them.
@@ -67,7 +67,7 @@ impl Maker {
             region: None,
             begun_unix_s: now.unix_s(of.begun),
             busy: of.busy,
-            bytes: Bytes::new(of.bytes),
+            bytes: of.bytes,
             packets: of.packets,
             resent: of.resent,
             is_whole: of.is_whole,
@@ -131,7 +131,7 @@ impl ObjectRow {
             },
             unit: self.unit,
             arm: self.arm,
-            acknowledged: self.bytes.get(),
+            acknowledged: self.bytes,
             busy: self.busy,
             packets: self.packets,
             resent: self.resent,

@@ -75,7 +75,7 @@ fn object(connection: u64, number: u64, of: &Observation) -> ObjectRow {
         region: None,
         begun_unix_s: 1.0,
         busy: of.busy,
-        bytes: Bytes::new(of.acknowledged),
+        bytes: of.acknowledged,
         packets: of.packets,
         resent: of.resent,
         is_whole: true,
@@ -310,7 +310,7 @@ fn a_log_gives_connections_their_objects() {
     write(directory.path(), rows);
     let seen = |connection, number, begun_unix_s, bytes| ObjectRow {
         begun_unix_s,
-        bytes: Bytes::new(bytes),
+        bytes,
         busy: Duration::from_secs(1),
         ..object(connection, number, of)
     };
@@ -367,7 +367,7 @@ fn the_latest_row_of_a_connection_counts_and_washouts_do_not() {
     let open = Written {
         has_ended: false,
         unix_s: 1.0,
-        acknowledged: 7,
+        acknowledged: Bytes::new(7),
         ..row(1, of)
     };
     let other_sitting = Written {
