@@ -12,8 +12,8 @@ use parquet::file::metadata::ColumnChunkMetaData;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::Field;
 
+use crate::cell::Kind;
 use crate::cell::Value;
-use crate::column::Kind;
 
 /// The maximum number of rows of a file. Fullpipe writes far fewer, but users may join files. A few bytes can claim any
 /// number of rows.
