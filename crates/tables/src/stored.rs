@@ -282,11 +282,8 @@ fn read<R: Stored>(cells: &Row<'_>) -> Result<R, RefusedCell> {
             Some(Value::Text(text)) if text.len() > R::MAX_TEXT_BYTES => {
                 return Err(RefusedCell::Long(column.name));
             }
-            Some(value) => {
-                if !(column.set)(&mut row, value, split_unit(column.name).1) {
-                    return Err(RefusedCell::Unfit(column.name));
-                }
-            }
+            Some(value) if (column.set)(&mut row, value, split_unit(column.name).1) => {}
+            Some(_) => return Err(RefusedCell::Unfit(column.name)),
         }
     }
     Ok(row)
