@@ -276,14 +276,16 @@ pub fn rows<R: Stored>(file: File) -> Result<Vec<R>, ReadError> {
 fn read<R: Stored>(cells: &Row<'_>) -> Result<R, RefusedCell> {
     let mut row = R::default();
     for column in R::COLUMNS {
-        match cells.value(column.name, column.of.0)? {
+        let value = match cells.value(column.name, column.of.0)? {
             None if column.is_needed => return Err(RefusedCell::Missing(column.name)),
-            None => {}
+            None => continue,
             Some(Value::Text(text)) if text.len() > R::MAX_TEXT_BYTES => {
                 return Err(RefusedCell::Long(column.name));
             }
-            Some(value) if (column.set)(&mut row, value, split_unit(column.name).1) => {}
-            Some(_) => return Err(RefusedCell::Unfit(column.name)),
+            Some(value) => value,
+        };
+        if !(column.set)(&mut row, value, split_unit(column.name).1) {
+            return Err(RefusedCell::Unfit(column.name));
         }
     }
     Ok(row)
