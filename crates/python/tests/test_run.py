@@ -105,7 +105,27 @@ def test_typed_scenarios_have_the_fields_that_are_documented():
         "## `[host]`": fullpipe.Host,
         "## `[[flow]]`": fullpipe.Flow,
     }.items():
-        section = text.split(f"\n{heading}\n")[1].split("\n#")[0]
-        rows = [line for line in section.splitlines() if line.startswith("| `")]
-        documented = {row.split("`")[1] for row in rows}
-        assert documented == set(kind.__dataclass_fields__), heading
+        assert documented(text, heading) == names(kind), heading
+    own = documented(text, "## `[[link]]`")
+    assert own | names(fullpipe.Path) - {"next"} == names(fullpipe.Link)
+
+
+def documented(text, heading):
+    section = text.split(f"\n{heading}\n")[1].split("\n#")[0]
+    rows = [line for line in section.splitlines() if line.startswith("| `")]
+    return {row.split("`")[1] for row in rows}
+
+
+def names(kind):
+    return {name.removesuffix("_") for name in kind.__dataclass_fields__}
+
+
+def test_a_network_is_made_of_typed_links():
+    line = fullpipe.Link(name="line", from_="server", to="home", rate="10mbit", rtt="20ms", buffer="2bdp")
+    flow = fullpipe.Flow("bbr1", from_="server", to="home")
+    record = fullpipe.run(fullpipe.Scenario(name="home", duration="3s", link=[line], flow=[flow]))
+    assert record.summary["path"]["name"] == "line"
+    with pytest.raises(fullpipe.ScenarioError, match="no link begins or ends at hom"):
+        fullpipe.run(
+            fullpipe.Scenario(name="home", duration="3s", link=[line], flow=[fullpipe.Flow("bbr1", from_="server", to="hom")])
+        )

@@ -268,7 +268,12 @@ fn path(record: &Record, points: u64) -> PathPlot {
     let queues = hops.filter(|(.., path)| !path.samples.is_empty());
     PathPlot {
         rate: rates(spec),
-        rtprop: rtprops(spec),
+        // The flows of a network have an RTprop each.
+        rtprop: if record.scenario.links.is_empty() {
+            rtprops(spec)
+        } else {
+            Vec::new()
+        },
         bdp: steps(spec, |at| {
             let bdp = rates_over_time.at(at)?.bytes_in(rtts.at(at));
             Some(bdp.get() as f64 / 1e3)

@@ -27,7 +27,7 @@ from ._native import (
     sweep,
     trace,
 )
-from ._scenario import Flow, Host, Path, Scenario
+from ._scenario import Flow, Host, Link, Path, Scenario
 
 __all__ = [
     "Ack",
@@ -37,6 +37,7 @@ __all__ = [
     "EngineError",
     "Flow",
     "Host",
+    "Link",
     "Path",
     "Record",
     "Scenario",

@@ -30,13 +30,12 @@ Table = Mapping[str, Any]
 
 class _Entries:
     def _to_dict(self) -> dict[str, Any]:
-        return {entry.name: getattr(self, entry.name) for entry in fields(self)}  # type: ignore[arg-type]
+        # ``from`` is a word of the language, so the field is ``from_``.
+        return {entry.name.removesuffix("_"): getattr(self, entry.name) for entry in fields(self)}  # type: ignore[arg-type]
 
 
 @dataclass(kw_only=True)
-class Path(_Entries):
-    """``[path]``: one bottleneck for data and a propagation delay."""
-
+class _Bottleneck(_Entries):
     rate: Rate | None = None
     """The bottleneck's rate; unlimited if not given."""
     rtt: Time | None = None
@@ -75,8 +74,27 @@ class Path(_Entries):
     """The direction of ACKs."""
     change: Sequence[Table] | None = None
     """Changes over time: ``{"at": "20s", "rate": "10mbit"}``."""
+
+
+@dataclass(kw_only=True)
+class Path(_Bottleneck):
+    """``[path]``: one bottleneck for data and a propagation delay."""
+
     next: Sequence[Path | Table] | None = None
     """Further bottlenecks behind this one."""
+
+
+@dataclass(kw_only=True)
+class Link(_Bottleneck):
+    """``[[link]]``: a link of a network. Its fields apply from ``from_`` to ``to``; ``uplink``, ``ack_loss`` and
+    ``aggregation`` apply in the opposite direction."""
+
+    name: str
+    """The link's name."""
+    from_: str
+    """The site at which it begins."""
+    to: str
+    """The site at which it ends."""
 
 
 @dataclass(kw_only=True)
@@ -144,6 +162,14 @@ class Flow(_Entries):
     """Whether the flows send in the other direction."""
     hops: int | str | None = field(default=None, kw_only=True)
     """The bottlenecks of a chain that the flows cross: ``"0-1"``."""
+    from_: str | None = field(default=None, kw_only=True)
+    """The site that sends, in a network."""
+    to: str | None = field(default=None, kw_only=True)
+    """The site that receives, in a network."""
+    route: Sequence[str] | None = field(default=None, kw_only=True)
+    """The links that data cross; the way with the fewest links if not given."""
+    back: Sequence[str] | None = field(default=None, kw_only=True)
+    """The links that ACKs cross; those of the data if not given."""
     bbr1: str | Table | None = field(default=None, kw_only=True)
     """The settings in which their BBR differs from the kernel's."""
     cubic: str | Table | None = field(default=None, kw_only=True)
@@ -156,7 +182,7 @@ class Flow(_Entries):
 
 @dataclass(kw_only=True)
 class Scenario(_Entries):
-    """A path, and the flows over it.
+    """A path or a network, and the flows over it.
 
     >>> import fullpipe
     >>> scenario = fullpipe.Scenario(
@@ -179,6 +205,8 @@ class Scenario(_Entries):
     """The seed of every random choice."""
     path: Path | Table | None = None
     """The path; unlimited and without delay if not given."""
+    link: Sequence[Link | Table] | None = None
+    """The links of a network, in place of the path."""
     host: Host | Table | None = None
     """The hosts at both ends."""
     flow: Sequence[Flow | Table]

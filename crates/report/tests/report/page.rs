@@ -114,6 +114,20 @@ fn data(page: &str) -> serde_json::Value {
 }
 
 #[test]
+fn a_network_has_no_rtprop_that_all_flows_share() {
+    let mut record = record("network", "bbr1", false);
+    let of_path = data(&page(std::slice::from_ref(&record), ""));
+    assert_ne!(of_path["paths"][0]["rtprop"], serde_json::json!([]));
+    record.scenario = "name = 'network'\nduration = '1s'\n\
+        [[link]]\nname = 'line'\nfrom = 'a'\nto = 'b'\nrtt = '40ms'\nrate = '10mbit'\nbuffer = '1bdp'\n\
+        [[flow]]\ncontroller = 'bbr1'\nfrom = 'a'\nto = 'b'\n"
+        .parse()
+        .unwrap();
+    let of_network = data(&page(&[record], ""));
+    assert_eq!(of_network["paths"][0]["rtprop"], serde_json::json!([]));
+}
+
+#[test]
 fn a_crowd_is_drawn_by_controller() {
     let few = data(&page(&[crowd(6)], "fullpipe run"));
     assert_eq!(
