@@ -1,5 +1,7 @@
 //! The times at which many things are due, and the earliest of them.
 
+use std::mem::replace;
+
 use units::Time;
 
 /// The children of a node: their times fill a cache line.
@@ -67,19 +69,31 @@ impl Agenda {
     pub fn set(&mut self, index: usize, at: Time) {
         self.note_first(index, at);
         let (mut index, mut at) = (index, at);
-        for level in &mut self.levels {
-            let Some(node) = level.get_mut(index / CHILDREN) else {
+        for level in 0..self.levels.len() {
+            let least = self.least(level, index / CHILDREN);
+            let node = self.levels.get_mut(level);
+            let Some(node) = node.and_then(|level| level.get_mut(index / CHILDREN)) else {
                 return;
             };
-            let place = &mut node[index % CHILDREN];
-            if *place == at {
+            let before = replace(&mut node[index % CHILDREN], at);
+            if before == at || before.min(at) > least {
                 return;
             }
-            *place = at;
-            at = earliest(node);
+            // Only the end of the earliest requires a look at the others.
+            if at > least {
+                at = earliest(node);
+            }
             index /= CHILDREN;
         }
         self.earliest = at;
+    }
+
+    /// The earliest time of a node, as its parent has it.
+    #[inline]
+    fn least(&self, level: usize, node: usize) -> Time {
+        let parents = self.levels.get(level + 1);
+        let parent = parents.and_then(|level| level.get(node / CHILDREN));
+        parent.map_or(self.earliest, |parent| parent[node % CHILDREN])
     }
 
     /// Updates the known first index before `index` becomes due at `at`.

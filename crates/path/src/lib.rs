@@ -44,6 +44,7 @@ mod corruption;
 mod counters;
 mod demand;
 mod effects;
+mod extras;
 mod flight;
 #[cfg(any(test, fuzzing))]
 pub mod fuzz;

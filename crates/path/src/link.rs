@@ -1,25 +1,18 @@
 //! One direction of a path.
 
-use std::vec;
+use units::{Bytes, ConfigError, Duration, Time};
 
-use units::{Bytes, ConfigError, Duration, Ratio, Time};
-
-use crate::aggregation::Aggregation;
 use crate::change::Change;
 use crate::config::LinkConfig;
-use crate::corruption::CorruptionProcess;
-use crate::counters::Counters;
+use crate::counters::{Count, Counters};
+use crate::extras::{Extras, Fate};
 use crate::flight::Flight;
-use crate::jitter::JitterProcess;
 use crate::line::Line;
-use crate::loss::{LossAt, LossProcess};
 use crate::mtu::Mtu;
 use crate::pace::Pace;
 use crate::parcel::{Ecn, Parcel};
-use crate::policer::TokenBucket;
 use crate::queue::{Queue, Taken};
-use crate::random::{Stream, Streams};
-use crate::reorder::ReorderProcess;
+use crate::random::Streams;
 use crate::store::Store;
 
 /// One direction of a path: packets of type `P` enter at one end and arrive at the other, or are lost.
@@ -44,27 +37,22 @@ use crate::store::Store;
 #[derive(Debug, Clone)]
 pub struct Link<P> {
     now: Time,
-    store: Store<P>,
-    policer: Option<TokenBucket>,
-    queue: Queue,
-    pace: Pace,
+    delay: Duration,
     bottleneck: Bottleneck,
     /// The time since which the bottleneck has been busy without a break.
     busy_since: Time,
-    changes: vec::IntoIter<Change>,
-    loss: LossProcess,
-    loss_at: LossAt,
-    mtu: Option<Mtu>,
-    corruption: CorruptionProcess,
-    duplicate: Ratio,
-    duplicates: Stream,
-    delay: Duration,
-    jitter: JitterProcess,
-    reorder: ReorderProcess,
+    /// The time for which it was busy before that.
+    busy: Duration,
+    entered: Count,
+    transmitted: Count,
+    delivered: Count,
+    /// What most links of a network do not have. It is elsewhere, so that the links of a large network are small: most
+    /// packets enter a link that is in no cache.
+    extras: Option<Box<Extras>>,
     flight: Flight,
-    aggregation: Option<Aggregation>,
-    /// All counters but `drops` and `marks`, which are the queue's.
-    counters: Counters,
+    queue: Queue,
+    store: Store<P>,
+    pace: Pace,
 }
 
 /// The state of the bottleneck.
@@ -137,35 +125,23 @@ impl<P: Clone> Link<P> {
         mut streams: Streams,
     ) -> Result<Link<P>, ConfigError> {
         config.validate()?;
-        // The order of the streams is part of the meaning of a seed.
-        let loss = LossProcess::new(config.effects.loss, &mut streams);
-        let duplicates = streams.deal();
-        let jitter = JitterProcess::new(config.effects.jitter, &mut streams);
-        let reorder = ReorderProcess::new(config.effects.reorder, &mut streams);
         let rate = config.capacity.mean_rate();
-        let queue = Queue::new(config.effects.queue, config.buffer, rate, streams.deal());
-        let corruption = CorruptionProcess::new(config.effects.corruption, &mut streams);
+        // The order of the streams is part of the meaning of a seed.
+        let (extras, stream) = Extras::new(&config, &mut streams);
         Ok(Link {
             now: Time::ZERO,
-            store: Store::new(),
-            policer: config.effects.policer.map(TokenBucket::new),
-            queue,
-            pace: Pace::new(config.capacity, config.effects.demand),
+            delay: config.delay,
             bottleneck: Bottleneck::Idle,
             busy_since: Time::ZERO,
-            changes: config.changes.into_iter(),
-            loss,
-            loss_at: config.effects.loss_at,
-            mtu: config.effects.mtu,
-            corruption,
-            duplicate: config.effects.duplicate,
-            duplicates,
-            delay: config.delay,
-            jitter,
-            reorder,
+            busy: Duration::ZERO,
+            entered: Count::default(),
+            transmitted: Count::default(),
+            delivered: Count::default(),
+            extras,
             flight: Flight::new(),
-            aggregation: config.effects.aggregation,
-            counters: Counters::default(),
+            queue: Queue::new(config.effects.queue, config.buffer, rate, stream),
+            store: Store::new(),
+            pace: Pace::new(config.capacity, config.effects.demand),
         })
     }
 
@@ -175,19 +151,10 @@ impl<P: Clone> Link<P> {
     pub fn send(&mut self, now: Time, parcel: impl Into<Parcel>, packet: P) {
         let parcel = parcel.into();
         self.advance(now);
-        self.counters.entered.add(parcel.size);
-        if self.mtu.is_some_and(|mtu| parcel.size > mtu.bytes()) {
-            self.counters.too_big.add(parcel.size);
-            return;
-        }
-        if self.is_lost_at(LossAt::Entry) {
-            self.counters.random_losses.add(parcel.size);
-            return;
-        }
-        if let Some(policer) = &mut self.policer
-            && !policer.admits(self.now, parcel.size)
+        self.entered.add(parcel.size);
+        if let Some(extras) = &mut self.extras
+            && !extras.admit(self.now, parcel.size)
         {
-            self.counters.policer_drops.add(parcel.size);
             return;
         }
         let place = self.store.insert(self.now, parcel, packet);
@@ -221,7 +188,7 @@ impl<P: Clone> Link<P> {
         let place = self.flight.pop(&self.store)?;
         let held = *self.store.get(place)?;
         let packet = self.store.remove(place)?;
-        self.counters.delivered.add(held.size);
+        self.delivered.add(held.size);
         debug_assert!(self.counters().add_up(), "{:?}", self.counters());
         Some(Arrival {
             at,
@@ -234,7 +201,6 @@ impl<P: Clone> Link<P> {
     }
 
     /// The packet that probably arrives next. Jitter or reordering may let another come before it. For callers that
-    /// prefetch.
     /// prefetch.
     #[inline]
     pub fn upcoming(&self) -> Option<&P> {
@@ -263,7 +229,6 @@ impl<P: Clone> Link<P> {
 
     /// True if the bottleneck is free for the next packet, as of the latest `now`. A bottleneck that follows a trace
     /// never is: its next opportunity has its own time. Nor is one in an outage.
-    /// next opportunity has a time of its own. Nor is one in an outage.
     #[inline]
     pub fn is_idle(&self) -> bool {
         matches!(self.bottleneck, Bottleneck::Idle) && self.pace.is_free_when_idle()
@@ -287,7 +252,7 @@ impl<P: Clone> Link<P> {
 
     /// The start of a packet behind this many bytes that wait in an outage.
     fn end_of_outage(&self, line: &Line, waiting: Bytes) -> Time {
-        let rates = self.changes.as_slice().iter();
+        let rates = self.changes().iter();
         let mut rates = rates.filter_map(|change| Some((change.at, change.rate?)));
         let mut line = match rates.find(|(_, rate)| !rate.is_zero()) {
             Some((at, rate)) => line.changed(at, rate),
@@ -298,10 +263,17 @@ impl<P: Clone> Link<P> {
 
     /// The counters, as of the latest `now`.
     pub fn counters(&self) -> Counters {
-        let mut counters = self.counters;
-        counters.drops = self.queue.dropped();
-        counters.marks = self.queue.marked();
-        counters.inside = self.store.count();
+        let extras = self.extras.as_ref();
+        let mut counters = Counters {
+            entered: self.entered,
+            drops: self.queue.dropped(),
+            marks: self.queue.marked(),
+            transmitted: self.transmitted,
+            delivered: self.delivered,
+            inside: self.store.count(),
+            busy: self.busy,
+            ..extras.map_or_else(Counters::default, |extras| extras.counters)
+        };
         if self.bottleneck.due().is_some() {
             counters.busy = counters.busy + self.now.since(self.busy_since);
         }
@@ -315,7 +287,7 @@ impl<P: Clone> Link<P> {
 
     /// The present MTU, as of the latest `now`; `None` if packets of any size enter.
     pub fn mtu(&self) -> Option<Mtu> {
-        self.mtu
+        self.extras.as_ref()?.mtu
     }
 
     /// Does what is due by `now`, in the order of the times. A packet that is through at the time of a change is
@@ -366,14 +338,12 @@ impl<P: Clone> Link<P> {
         self.bottleneck = if self.queue.waiting().packets > 0 {
             Bottleneck::Waiting(self.pace.start())
         } else {
-            self.counters.busy = self.counters.busy + at.since(self.busy_since);
+            self.busy = self.busy + at.since(self.busy_since);
             Bottleneck::Idle
         };
     }
 
     /// Lets a packet leave the bottleneck at `at`. It is in flight then, or lost.
-    ///
-    /// Every impairment draws for every packet, lost or not, so that one does not change the draws of another.
     fn depart(&mut self, at: Time, queued: Duration, packet: Taken) {
         let Taken {
             place,
@@ -381,48 +351,49 @@ impl<P: Clone> Link<P> {
             size,
         } = packet;
         debug_assert!(at >= entered + queued, "left before its turn");
-        self.counters.transmitted.add(size);
-        let lost = self.is_lost_at(LossAt::Exit);
-        let damaged = self.corruption.strikes();
-        let twice = self.duplicate.numerator() > 0 && self.duplicates.happens(self.duplicate);
-        let jitter = self.jitter.draw();
-        let held = self.reorder.draw();
-        if lost {
-            self.counters.random_losses.add(size);
+        self.transmitted.add(size);
+        let extras = self.extras.as_mut();
+        let fate = extras.map_or_else(Fate::default, |extras| extras.fate(size));
+        if fate.is_lost {
             self.store.remove(place);
             return;
         }
-        if damaged && let Some(held) = self.store.get_mut(place) {
+        if fate.is_damaged
+            && let Some(held) = self.store.get_mut(place)
+        {
             held.corrupted = true;
-            self.counters.corrupted.add(size);
         }
-        let at = at + self.delay + jitter + held.unwrap_or_default();
-        let stray = held.is_some() || self.jitter.reorders();
-        if twice && let Some(copy) = self.store.copy(place) {
-            self.counters.duplicates.add(size);
-            if damaged {
-                self.counters.corrupted.add(size);
-            }
+        let (at, stray) = (at + self.delay + fate.late, fate.is_stray);
+        if fate.is_doubled
+            && let Some(copy) = self.store.copy(place)
+        {
             self.flight.push(&mut self.store, copy, queued, at, stray);
         }
         self.flight.push(&mut self.store, place, queued, at, stray);
     }
 
-    /// True if the packet is lost here.
-    fn is_lost_at(&mut self, place: LossAt) -> bool {
-        self.loss_at == place && self.loss.strikes()
+    /// The changes to come.
+    #[inline]
+    fn changes(&self) -> &[Change] {
+        let extras = self.extras.as_ref();
+        extras.map_or(&[], |extras| extras.changes.as_slice())
     }
 
     /// The time of the next change.
+    #[inline]
     fn next_change(&self) -> Option<Time> {
-        self.changes.as_slice().first().map(|change| change.at)
+        self.changes().first().map(|change| change.at)
     }
 
     /// Applies the next change.
     fn change(&mut self) {
-        let Some(change) = self.changes.next() else {
+        let Some(extras) = &mut self.extras else {
             return;
         };
+        let Some(change) = extras.changes.next() else {
+            return;
+        };
+        extras.mtu = change.mtu.or(extras.mtu);
         if let Some(rate) = change.rate {
             self.pace.change_rate(change.at, rate);
             // The queue's estimates of idle time do not apply to an outage.
@@ -432,7 +403,6 @@ impl<P: Clone> Link<P> {
             self.repace();
         }
         self.delay = change.delay.unwrap_or(self.delay);
-        self.mtu = change.mtu.or(self.mtu);
     }
 
     /// Adapts the rate to the backlog.
@@ -454,10 +424,10 @@ impl<P: Clone> Link<P> {
         }
     }
 
+    #[inline]
     fn release(&self, at: Time) -> Time {
-        match &self.aggregation {
-            None => at,
-            Some(aggregation) => aggregation.release(at),
-        }
+        let extras = self.extras.as_ref();
+        let aggregation = extras.and_then(|extras| extras.aggregation.as_ref());
+        aggregation.map_or(at, |aggregation| aggregation.release(at))
     }
 }

@@ -9,13 +9,15 @@ use crate::rates::Follower;
 use crate::trace::{Opportunities, Recorded};
 
 /// The bottleneck's clock after the packets that it has carried.
+///
+/// Most links have none or a constant rate. What the others need is elsewhere, so that a link is small.
 #[derive(Debug, Clone)]
 pub(crate) enum Pace {
     Unlimited(Time),
     Rate(Line),
-    Granted(Cell),
-    Trace(Opportunities),
-    Rates(Follower),
+    Granted(Box<Cell>),
+    Trace(Box<Opportunities>),
+    Rates(Box<Follower>),
 }
 
 impl Pace {
@@ -23,10 +25,14 @@ impl Pace {
         match (capacity, demand) {
             (Capacity::Unlimited, _) => Pace::Unlimited(Time::ZERO),
             (Capacity::Rate(rate), None) => Pace::Rate(Line::new(rate, Time::ZERO)),
-            (Capacity::Rate(rate), Some(demand)) => Pace::Granted(Cell::new(demand, rate)),
+            (Capacity::Rate(rate), Some(demand)) => {
+                Pace::Granted(Box::new(Cell::new(demand, rate)))
+            }
             (Capacity::Trace(trace), _) => match trace.recorded() {
-                Recorded::Opportunities(stamps) => Pace::Trace(Opportunities::new(stamps)),
-                Recorded::Rates(rates) => Pace::Rates(Follower::new(rates)),
+                Recorded::Opportunities(stamps) => {
+                    Pace::Trace(Box::new(Opportunities::new(stamps)))
+                }
+                Recorded::Rates(rates) => Pace::Rates(Box::new(Follower::new(rates))),
             },
         }
     }
@@ -61,7 +67,7 @@ impl Pace {
         match self {
             Pace::Unlimited(_) | Pace::Rate(_) | Pace::Granted(_) => now,
             Pace::Trace(opportunities) => {
-                let mut opportunities = opportunities.clone();
+                let mut opportunities = Opportunities::clone(opportunities);
                 opportunities.skip_to(now);
                 opportunities.start()
             }
@@ -78,7 +84,7 @@ impl Pace {
             Pace::Rate(line) => finish(line),
             Pace::Granted(cell) => finish(cell.line()),
             Pace::Trace(opportunities) => {
-                let mut opportunities = opportunities.clone();
+                let mut opportunities = Opportunities::clone(opportunities);
                 opportunities.take(waiting);
                 opportunities.start()
             }

@@ -12,6 +12,9 @@ use crate::parcel::{Ecn, Parcel};
 /// The index of a packet's slot in its [`Store`]. It is used again once the packet is gone.
 pub(crate) type SlotId = usize;
 
+/// The approximate size of a processor's first-level cache in bytes.
+const SMALL: usize = 1 << 15;
+
 /// The index of no slot.
 const NO_SLOT: SlotId = SlotId::MAX;
 
@@ -42,10 +45,13 @@ struct Slot<P> {
 #[derive(Debug, Clone)]
 pub(crate) struct Store<P> {
     slots: Vec<Slot<P>>,
-    /// The empty slots. The slot that was emptied first is filled first. Packets mostly leave in the order in which
-    /// they came, so they then are in memory in that order. A processor prefetches well when it walks through a hundred
-    /// thousand of them from one end to the other.
+    /// The empty slots. Of many, the slot that was emptied first is filled first. Packets mostly leave in the order in
+    /// which they came, so they then are in memory in that order. A processor prefetches well when it walks through a
+    /// hundred thousand of them from one end to the other. Of few, the slot that was emptied last is filled first: it
+    /// may still be in a cache, and the others need not be.
     empty: List,
+    /// True if the slots take so little memory that their order does not matter.
+    is_small: bool,
     /// True if the slots take more memory than a near cache holds.
     is_far: bool,
     count: Count,
@@ -56,6 +62,7 @@ impl<P> Store<P> {
         Store {
             slots: Vec::new(),
             empty: List::EMPTY,
+            is_small: true,
             is_far: false,
             count: Count::default(),
         }
@@ -94,7 +101,9 @@ impl<P> Store<P> {
                     held,
                     packet: Some(packet),
                 });
-                self.is_far = self.slots.len() * size_of::<Slot<P>>() > NEAR;
+                let bytes = self.slots.len() * size_of::<Slot<P>>();
+                self.is_small = bytes <= SMALL;
+                self.is_far = bytes > NEAR;
                 self.slots.len() - 1
             }
         }
@@ -105,7 +114,11 @@ impl<P> Store<P> {
         let slot = self.slots.get_mut(place)?;
         let packet = slot.packet.take()?;
         self.count.sub(slot.held.size);
-        self.empty.append(&mut self.slots, place);
+        if self.is_small {
+            self.empty.prepend(&mut self.slots, place);
+        } else {
+            self.empty.append(&mut self.slots, place);
+        }
         Some(packet)
     }
 
@@ -207,6 +220,16 @@ impl List {
             None => self.first = place,
         }
         self.last = place;
+    }
+
+    fn prepend<P>(&mut self, slots: &mut [Slot<P>], place: SlotId) {
+        if let Some(slot) = slots.get_mut(place) {
+            slot.next = self.first;
+        }
+        if self.is_empty() {
+            self.last = place;
+        }
+        self.first = place;
     }
 
     fn take<P>(&mut self, slots: &[Slot<P>]) -> Option<SlotId> {

@@ -31,10 +31,18 @@ indices! {
     HostIndex
     /// A link: of the configuration, a network card, or a delay.
     LinkIndex
-    /// A way through the network.
+    /// A way through the network, or the rest of one.
     Way
     /// The slot of a connection, which its segments carry.
     Slot
+}
+
+impl Way {
+    /// The way behind its first link.
+    #[inline]
+    pub(crate) fn behind(self) -> Way {
+        Way(self.0 + 1)
+    }
 }
 
 /// A vector that is indexed only by its own index type. An index out of range is a programming error, and panics.

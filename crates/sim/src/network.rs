@@ -4,11 +4,12 @@ use std::collections::HashMap;
 
 use congestion::{Duration, Time};
 use path::{Agenda, Capacity, Ecn, Link, LinkConfig, Parcel};
+use prefetch::{NEAR, prefetch};
 use transport::segment::Segment;
 use units::ConfigError;
 
 use crate::config::{Config, Route};
-use crate::index::{HostIndex, LinkIndex, Table, Way};
+use crate::index::{HostIndex, LinkIndex, Slot, Table, Way};
 use crate::seed::{Part, derive};
 
 /// A segment in transit.
@@ -18,9 +19,8 @@ pub(crate) struct Packet {
     /// The serial number of its connection. It distinguishes a late packet of an old connection from packets of the
     /// connection that has its slot now.
     pub(crate) serial: u32,
-    pub(crate) way: Way,
-    /// The number of links on its way that it has entered.
-    hop: u32,
+    /// The rest of its way: what is behind the link that it is on.
+    rest: Way,
     /// Whether a link of the way has damaged it.
     corrupted: bool,
 }
@@ -42,12 +42,15 @@ pub(crate) struct Network {
     lines: Table<LinkIndex, Line>,
     /// The number of links in the configuration.
     configured: usize,
-    ways: Table<Way, Box<[LinkIndex]>>,
+    /// The links of all ways, each way's in order and with `None` at its end.
+    ways: Table<Way, Option<LinkIndex>>,
     known_ways: HashMap<Box<[LinkIndex]>, Way>,
     delays: HashMap<Duration, LinkIndex>,
     /// The network cards of the hosts that have one.
     nics: HashMap<HostIndex, LinkIndex>,
     agenda: Agenda,
+    /// Whether the links take more memory than a near cache holds.
+    are_far: bool,
 }
 
 #[derive(Debug)]
@@ -73,6 +76,7 @@ impl Network {
             delays: HashMap::new(),
             nics: HashMap::new(),
             agenda: Agenda::new(1),
+            are_far: false,
         };
         for (index, link) in config.links.iter().enumerate() {
             let seed = derive(config.seed, Part::Link(index as u64));
@@ -112,13 +116,14 @@ impl Network {
             takes_time,
         });
         self.agenda.grow(self.lines.len());
+        self.are_far = size_of_val(&*self.lines) > NEAR;
         Ok(index)
     }
 
     /// Whether a packet on this way always arrives later than it was sent.
     pub(crate) fn takes_time(&self, way: Way) -> bool {
-        let mut links = self.ways[way].iter();
-        links.any(|link| self.lines[*link].takes_time)
+        let mut links = self.ways.iter().skip(way.into()).map_while(|link| *link);
+        links.any(|link| self.lines[link].takes_time)
     }
 
     /// The way over a host's network card, if it has one, and a route.
@@ -151,7 +156,10 @@ impl Network {
         if let Some(way) = self.known_ways.get(&links) {
             return Ok(*way);
         }
-        let way = self.ways.push(links.clone());
+        let way = Way::from(self.ways.len());
+        for link in links.iter().copied().map(Some).chain([None]) {
+            self.ways.push(link);
+        }
         self.known_ways.insert(links, way);
         Ok(way)
     }
@@ -181,14 +189,15 @@ impl Network {
         ecn: Ecn,
         segments: impl Iterator<Item = Segment>,
     ) {
-        let first = self.ways[way][0];
+        let Some(first) = self.ways[way] else {
+            return;
+        };
         let link = &mut self.lines[first].link;
         for segment in segments {
             let packet = Packet {
                 segment,
                 serial,
-                way,
-                hop: 1,
+                rest: way.behind(),
                 corrupted: false,
             };
             let parcel = Parcel {
@@ -227,46 +236,67 @@ impl Network {
         self.agenda.due(at).map(LinkIndex::from)
     }
 
-    /// The packet that leaves `link` next, unless another overtakes it.
+    /// Whether more packets leave `link` at `now`.
     #[inline]
-    pub(crate) fn upcoming(&self, link: LinkIndex) -> Option<&Packet> {
-        self.lines[link].link.upcoming()
+    pub(crate) fn has_more(&self, now: Time, link: LinkIndex) -> bool {
+        self.agenda.get(link.into()) <= now
     }
 
-    /// The next event at the end of link `from` at `now`. Call it until it returns `None`. Packets with further links
-    /// on their way enter the next one.
+    /// The connection whose packet probably leaves `link` next and is then at the end of its way. If the packet has
+    /// another link before it, that link is prefetched instead.
     #[inline]
-    pub(crate) fn receive(&mut self, now: Time, from: LinkIndex) -> Option<Out> {
-        loop {
-            let Line { link, nic_of, .. } = &mut self.lines[from];
-            let Some(arrival) = link.receive(now) else {
-                self.agenda.set(from.into(), next_event(link));
-                return None;
-            };
-            debug_assert_eq!(arrival.at, now, "a link was looked at too late");
-            let departed = *nic_of;
-            let mut packet = arrival.packet;
-            packet.corrupted |= arrival.corrupted;
-            let Some(&next) = self.ways[packet.way].get(packet.hop as usize) else {
-                // The receiver's checksum is not the packet's.
-                if packet.corrupted {
-                    continue;
-                }
-                return Some(Out::Arrived(packet, arrival.ecn == Ecn::Marked));
-            };
-            packet.hop += 1;
-            let parcel = Parcel {
-                size: arrival.size,
-                flow: u64::from(packet.serial),
-                ecn: arrival.ecn,
-            };
-            let link = &mut self.lines[next].link;
-            link.send(now, parcel, packet);
-            self.agenda.set(next.into(), next_event(link));
-            if let Some(host) = departed {
-                return Some(Out::Departed(host));
+    pub(crate) fn upcoming(&self, link: LinkIndex) -> Option<Slot> {
+        let packet = self.lines[link].link.upcoming()?;
+        match self.ways[packet.rest] {
+            None => Some(Slot(packet.segment.connection)),
+            Some(next) => {
+                self.prefetch(next);
+                None
             }
         }
+    }
+
+    /// The link from which a packet leaves first.
+    #[inline]
+    pub(crate) fn first(&mut self) -> Option<LinkIndex> {
+        self.agenda.first().map(LinkIndex::from)
+    }
+
+    /// Prefetches a link, if it is one of so many that it is probably in no near cache.
+    #[inline]
+    fn prefetch(&self, link: LinkIndex) {
+        if self.are_far {
+            prefetch(&self.lines[link]);
+        }
+    }
+
+    /// Handles the next packet at the end of link `from` at `now`: if it has further links on its way, it enters the
+    /// next one. Call it while the link [has more](Network::has_more).
+    #[inline]
+    pub(crate) fn receive(&mut self, now: Time, from: LinkIndex) -> Option<Out> {
+        let Line { link, nic_of, .. } = &mut self.lines[from];
+        let departed = *nic_of;
+        let arrival = link.receive(now);
+        self.agenda.set(from.into(), next_event(link));
+        let arrival = arrival?;
+        debug_assert_eq!(arrival.at, now, "a link was looked at too late");
+        let mut packet = arrival.packet;
+        packet.corrupted |= arrival.corrupted;
+        let Some(next) = self.ways[packet.rest] else {
+            // A damaged packet does not have its receiver's checksum.
+            let is_whole = !packet.corrupted;
+            return is_whole.then_some(Out::Arrived(packet, arrival.ecn == Ecn::Marked));
+        };
+        packet.rest = packet.rest.behind();
+        let parcel = Parcel {
+            size: arrival.size,
+            flow: u64::from(packet.serial),
+            ecn: arrival.ecn,
+        };
+        let link = &mut self.lines[next].link;
+        link.send(now, parcel, packet);
+        self.agenda.set(next.into(), next_event(link));
+        departed.map(Out::Departed)
     }
 }
 

@@ -35,13 +35,13 @@ pub(crate) struct Taken {
     pub(crate) size: Bytes,
 }
 
-/// The state of a discipline.
+/// The state of a discipline. That of the usual one is here, and that of the others elsewhere, so that a link is small.
 #[derive(Debug, Clone)]
 enum State {
     DropTail(DropTail),
-    CoDel(CoDelQueue),
-    FqCoDel(FlowQueues),
-    Red(RedQueue),
+    CoDel(Box<CoDelQueue>),
+    FqCoDel(Box<FlowQueues>),
+    Red(Box<RedQueue>),
 }
 
 /// A queue under one of the disciplines.
@@ -63,9 +63,13 @@ impl Queue {
             room: Room::new(buffer),
             rule: match discipline {
                 Discipline::DropTail => State::DropTail(DropTail::new()),
-                Discipline::CoDel(config) => State::CoDel(CoDelQueue::new(config)),
-                Discipline::FqCoDel(config) => State::FqCoDel(FlowQueues::new(config, stream)),
-                Discipline::Red(config) => State::Red(RedQueue::new(config, rate, stream)),
+                Discipline::CoDel(config) => State::CoDel(Box::new(CoDelQueue::new(config))),
+                Discipline::FqCoDel(config) => {
+                    State::FqCoDel(Box::new(FlowQueues::new(config, stream)))
+                }
+                Discipline::Red(config) => {
+                    State::Red(Box::new(RedQueue::new(config, rate, stream)))
+                }
             },
         }
     }

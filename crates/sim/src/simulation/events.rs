@@ -14,30 +14,37 @@ use crate::observer::{End, Observer};
 impl<O: Observer<C>, C: Controller> Simulation<O, C> {
     /// Handles the packets that leave a link.
     pub(super) fn on_link(&mut self, link: LinkIndex) {
-        while let Some(out) = self.network.receive(self.now, link) {
+        loop {
+            let out = self.network.receive(self.now, link);
+            self.look_ahead(link);
             match out {
-                Out::Arrived(packet, is_marked) => {
-                    self.look_ahead(link, packet.segment.connection);
-                    self.on_packet(&packet, is_marked);
-                }
-                Out::Departed(host) => {
+                None => {}
+                Some(Out::Arrived(packet, is_marked)) => self.on_packet(&packet, is_marked),
+                Some(Out::Departed(host)) => {
                     if let Some(burst) = self.hosts[host].on_packet_out() {
                         self.on_departed(&burst);
                         self.release(host);
                     }
                 }
             }
+            if !self.network.has_more(self.now, link) {
+                return;
+            }
         }
     }
 
-    /// Prefetches the connection of the next packet from a link, unless it is the `present` one. Other links and
-    /// timers have their turn before that packet, which takes about as long as the fetch.
-    fn look_ahead(&mut self, link: LinkIndex, present: u32) {
-        if self.connections.are_far()
-            && let Some(packet) = self.network.upcoming(link)
-            && packet.segment.connection != present
-        {
-            self.connections.prefetch(Slot(packet.segment.connection));
+    /// Prefetches the connections of the next packet from a link and of the next from any link. Handling the present
+    /// packet takes about as long as the fetch.
+    #[inline]
+    fn look_ahead(&mut self, link: LinkIndex) {
+        if !self.connections.are_far() {
+            return;
+        }
+        let first = self.network.first().filter(|first| *first != link);
+        for link in [Some(link), first].into_iter().flatten() {
+            if let Some(slot) = self.network.upcoming(link) {
+                self.connections.prefetch(slot);
+            }
         }
     }
 
