@@ -86,6 +86,22 @@ impl DirectionCounters {
         self.lateness_total_ns = self.lateness_total_ns.saturating_add(late.as_nanos());
     }
 
+    /// Counts packets that enter within a large one, in addition to the one that the link counts.
+    pub(crate) fn enter_within(&mut self, packets: u64, bytes: u64) {
+        self.entered_packets += packets;
+        self.entered_bytes += bytes;
+        self.in_transit_packets += packets;
+    }
+
+    /// Counts packets that arrive within a large one, in addition to the one that the link counts.
+    pub(crate) fn arrive_within(&mut self, packets: u64, bytes: u64) {
+        self.transmitted_packets += packets;
+        self.transmitted_bytes += bytes;
+        self.delivered_packets += packets;
+        self.delivered_bytes += bytes;
+        self.in_transit_packets = self.in_transit_packets.saturating_sub(packets);
+    }
+
     /// Counts the result of sending a delivered packet.
     pub(crate) fn count_send(&mut self, sent: &io::Result<()>) {
         match sent {

@@ -7,7 +7,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use emulator::tunnel::{
-    Direction, Route, TunCounters, Tunnel, TunnelConfig, TunnelCounters, TunnelError, Way,
+    Direction, Hop, Route, TunCounters, Tunnel, TunnelConfig, TunnelCounters, TunnelError, Way,
+    WayCounters,
 };
 use etherparse::{Ipv4Header, Ipv4HeaderSlice, PacketBuilder, TcpHeaderSlice};
 use path::{Buffer, Capacity, Change, CoDel, Discipline, Effects, LinkConfig, Loss, Mtu};
@@ -176,7 +177,7 @@ fn large_packets_pass_whole_where_links_only_delay() {
         links: vec![delay(5), delay(3)],
         routes: vec![Route {
             to: Vec::new(),
-            links: vec![0, 1],
+            links: [0, 1].map(Hop::Own).to_vec(),
         }],
     };
     let world = start(way, open()).unwrap();
@@ -185,7 +186,16 @@ fn large_packets_pass_whole_where_links_only_delay() {
     send(&world.near, &frame);
     assert_eq!(receive(&world.far), frame);
     assert!(sent.elapsed() >= Duration::from_millis(8));
-    let tun = world.tunnel.stop().forward.tun;
+    let WayCounters { links, tun } = world.tunnel.stop().forward;
+    for link in links {
+        assert_eq!((link.entered_packets, link.transmitted_packets), (40, 40));
+        assert_eq!(link.delivered_packets, 40);
+        assert_eq!(
+            (link.entered_bytes, link.transmitted_bytes),
+            (41_600, 41_600)
+        );
+        assert_eq!((link.delivered_bytes, link.in_transit_packets), (41_600, 0));
+    }
     assert_eq!((tun.read_frames, tun.read_packets), (1, 40));
     assert_eq!((tun.written_frames, tun.written_packets), (1, 40));
     assert_eq!(tun.written_bytes, 40 * 1_040);
@@ -204,7 +214,7 @@ fn large_packets_are_cut_before_the_bottleneck_and_none_is_early() {
         ],
         routes: vec![Route {
             to: Vec::new(),
-            links: vec![0, 1],
+            links: [0, 1].map(Hop::Own).to_vec(),
         }],
     };
     let world = start(way, open()).unwrap();
@@ -219,7 +229,7 @@ fn large_packets_are_cut_before_the_bottleneck_and_none_is_early() {
         next = segments.end;
     }
     let forward = world.tunnel.stop().forward;
-    assert_eq!(forward.links[0].entered_packets, 1);
+    assert_eq!(forward.links[0].entered_packets, 40);
     assert_eq!(forward.links[1].entered_packets, 40);
     assert_eq!(forward.links[1].delivered_bytes, 40 * 1_040);
     assert_eq!(forward.links[1].busy_ns, 40 * 832_000);
@@ -258,7 +268,7 @@ fn routes_have_their_own_delays_before_a_shared_bottleneck() {
     };
     let route = |to, links: &[usize]| Route {
         to,
-        links: links.to_vec(),
+        links: links.iter().copied().map(Hop::Own).collect(),
     };
     let way = Way {
         links: vec![delay(2), delay(30), bottleneck],
@@ -500,6 +510,81 @@ fn a_direction_ends_when_its_device_is_gone() {
 }
 
 #[test]
+fn packets_in_both_directions_wait_at_the_link_that_their_routes_share() {
+    // 1000 bytes and their headers take more than 1 ms.
+    let slow = LinkConfig {
+        capacity: rate(8),
+        ..LinkConfig::default()
+    };
+    let route = |hop| Route {
+        to: Vec::new(),
+        links: vec![hop],
+    };
+    let forward = Way {
+        links: vec![LinkConfig::default()],
+        routes: vec![route(Hop::Opposite(0))],
+    };
+    let reverse = Way {
+        links: vec![slow],
+        routes: vec![route(Hop::Own(0))],
+    };
+    let world = start(forward, reverse).unwrap();
+    let ends = [(&world.near, &world.far), (&world.far, &world.near)];
+    let sent = Instant::now();
+    for (from, _) in ends {
+        for _ in 0..10 {
+            send(from, &udp(1, 0, &[0; 1_000]));
+        }
+    }
+    for (_, to) in ends {
+        for _ in 0..10 {
+            receive(to);
+        }
+    }
+    assert!(sent.elapsed() >= Duration::from_millis(20));
+    let TunnelCounters { forward, reverse } = world.tunnel.stop();
+    assert_eq!(forward.links[0].delivered_packets, 0);
+    assert_eq!(reverse.links[0].delivered_packets, 20);
+    for way in [forward, reverse] {
+        assert_eq!((way.tun.read_packets, way.tun.written_packets), (10, 10));
+    }
+}
+
+#[test]
+fn one_thread_of_both_directions_reports_to_the_sender_and_ends_with_a_device() {
+    let narrow = LinkConfig {
+        effects: Effects {
+            mtu: Mtu::new(1_000),
+            ..Effects::default()
+        },
+        ..LinkConfig::default()
+    };
+    let over = |link, hop| Way {
+        links: vec![link],
+        routes: vec![Route {
+            to: Vec::new(),
+            links: vec![hop],
+        }],
+    };
+    let forward = over(narrow, Hop::Own(0));
+    let reverse = over(LinkConfig::default(), Hop::Opposite(0));
+    let world = start(forward, reverse).unwrap();
+    for end in [&world.near, &world.far] {
+        send(end, &udp(1, 0, &[0; 1_200]));
+        let report = receive(end);
+        assert_eq!(report[PLAIN.len() + 9], 1, "not ICMP");
+    }
+    drop(world.far);
+    let start = Instant::now();
+    while world.tunnel.is_running(Direction::Forward) || world.tunnel.is_running(Direction::Reverse)
+    {
+        assert!(start.elapsed() < TIMEOUT);
+        thread::sleep(Duration::from_micros(100));
+    }
+    world.tunnel.stop();
+}
+
+#[test]
 fn impossible_ways_are_refused() {
     let refusal = |forward| start(open(), forward).err().unwrap().to_string();
     let address = [IpAddr::from(Ipv4Addr::LOCALHOST); 2];
@@ -508,10 +593,16 @@ fn impossible_ways_are_refused() {
         "the reverse way has no route; give it at least one, whose links may be none"
     );
     let mut way = open();
-    way.routes[0].links.push(3);
+    way.routes[0].links.push(Hop::Own(3));
     assert_eq!(
         refusal(way),
-        "reverse route 0 names link 3, but there are 1"
+        "reverse route 0 names reverse link 3, but there are 1"
+    );
+    let mut way = open();
+    way.routes[0].links.push(Hop::Opposite(2));
+    assert_eq!(
+        refusal(way),
+        "reverse route 0 names forward link 2, but there are 1"
     );
     let mut way = open();
     way.routes[0].to.extend(address);

@@ -221,6 +221,56 @@ fn a_flow_crosses_its_hops() {
 }
 
 #[test]
+fn flows_in_both_directions_meet_in_a_network() {
+    let Some(record) = run("duration = \"3s\"\n\
+         [[link]]\nname = \"line\"\nfrom = \"provider\"\nto = \"office\"\nrate = \"20mbit\"\nrtt = \"8ms\"\n\
+         buffer = \"100p\"\nuplink = { rate = \"4mbit\", buffer = \"100p\" }\n\
+         [[link]]\nname = \"cloud\"\nfrom = \"storage\"\nto = \"provider\"\nrtt = \"12ms\"\n\
+         [[link]]\nname = \"web\"\nfrom = \"sites\"\nto = \"provider\"\nrate = \"100mbit\"\nrtt = \"40ms\"\n\
+         [[flow]]\ncontroller = \"cubic\"\nfrom = \"office\"\nto = \"storage\"\n\
+         [[flow]]\ncontroller = \"cubic\"\nfrom = \"storage\"\nto = \"office\"\n\
+         [[flow]]\ncontroller = \"reno\"\nfrom = \"sites\"\nto = \"office\"\n")
+    else {
+        return;
+    };
+    let summary = &record.summary;
+    let links: Vec<_> = std::iter::once(&summary.path)
+        .chain(&summary.next)
+        .collect();
+    let names = links.iter().map(|link| link.name.as_deref().unwrap());
+    let names: Vec<&str> = names.collect();
+    assert_eq!(names, ["line", "line.uplink", "cloud", "web"]);
+    let [line, uplink, cloud, web] = links[..] else {
+        panic!("{links:?}");
+    };
+    // The downloads share the line, and each has a way of its own before it.
+    let packets = |link: &record::PathSummary| link.packets.unwrap();
+    let uploaded = summary.flows[0].delivered_bytes;
+    let acks = packets(uplink).saturating_sub(uploaded / 1_448);
+    assert!(packets(line) > packets(web), "{links:?}");
+    assert!(packets(cloud) > 500 && packets(web) > 500, "{links:?}");
+    assert!(acks > 500, "{links:?}");
+    let rtprops: Vec<f64> = summary
+        .flows
+        .iter()
+        .filter_map(|flow| flow.rtprop_ms)
+        .collect();
+    assert_eq!(rtprops, [20.0, 20.0, 48.0]);
+    for (flow, rtprop) in summary.flows.iter().zip(rtprops) {
+        assert!(flow.rtt_ms.min.unwrap() >= rtprop, "{flow:?}");
+    }
+    assert!(goodput(&summary.flows[0]) < 4e6, "{:?}", summary.flows);
+    // The ACKs of the downloads wait behind the upload.
+    assert!(uplink.queue_ms.max.unwrap() > 50.0, "{uplink:?}");
+    let slowest = summary.flows[1].rtt_ms.max.unwrap();
+    assert!(
+        slowest > 20.0 + uplink.queue_ms.mean.unwrap(),
+        "{:?}",
+        summary.flows
+    );
+}
+
+#[test]
 fn what_limits_a_flow_is_told_in_shares_that_add_up() {
     let bulk = |controller: &str, host: &str| {
         let flow = format!("[[flow]]\ncontroller = \"{controller}\"\n");

@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, Ipv4Addr};
 
-use emulator::tunnel::{Route, Tunnel, TunnelConfig, TunnelError, Way};
+use emulator::tunnel::{Hop, Route, Tunnel, TunnelConfig, TunnelError, Way};
 use linux::{Host, Network, NetworkConfig};
 
 use crate::laboratory::LabError;
@@ -45,7 +45,7 @@ pub(super) fn join(network: &Network, lines: &[Line], seed: u64) -> Result<Tunne
             way.links.push(link);
             way.routes.push(Route {
                 to: vec![to],
-                links: vec![place],
+                links: vec![Hop::Own(place)],
             });
         }
     }

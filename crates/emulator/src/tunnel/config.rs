@@ -24,7 +24,8 @@ pub struct TunnelConfig {
 }
 
 /// One direction: links, and routes over them. Routes may share links: a bottleneck that all routes cross after a
-/// delaying link of their own, or several bottlenecks in a row of which some routes cross only one.
+/// delaying link of their own, or several bottlenecks in a row of which some routes cross only one. In a network, a
+/// route may also cross links of the opposite way: those that carry another route's answers.
 ///
 /// [`Way::default`] has no route, so no tunnel starts with it. [`Way::single`] is the simplest.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -42,9 +43,15 @@ impl Way {
             links: vec![link],
             routes: vec![Route {
                 to: Vec::new(),
-                links: vec![0],
+                links: vec![Hop::Own(0)],
             }],
         }
+    }
+
+    /// True if a route crosses a link of the opposite way.
+    pub(crate) fn has_opposite_hops(&self) -> bool {
+        let mut hops = self.routes.iter().flat_map(|route| &route.links);
+        hops.any(|hop| matches!(hop, Hop::Opposite(_)))
     }
 }
 
@@ -53,8 +60,17 @@ impl Way {
 pub struct Route {
     /// The destinations. No other route may have any of them.
     pub to: Vec<IpAddr>,
-    /// The indices of the links, in the order of the path. Without any, packets pass at once.
-    pub links: Vec<usize>,
+    /// The links, in the order of the path. Without any, packets pass at once.
+    pub links: Vec<Hop>,
+}
+
+/// A link on a route, by its index.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Hop {
+    /// A link of the route's own way.
+    Own(usize),
+    /// A link of the opposite way.
+    Opposite(usize),
 }
 
 /// A direction of a tunnel.
@@ -64,4 +80,13 @@ pub enum Direction {
     Forward,
     /// From far to near.
     Reverse,
+}
+
+impl Direction {
+    pub(crate) fn opposite(self) -> Direction {
+        match self {
+            Direction::Forward => Direction::Reverse,
+            Direction::Reverse => Direction::Forward,
+        }
+    }
 }

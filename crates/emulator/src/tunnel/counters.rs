@@ -16,7 +16,8 @@ pub struct TunnelCounters {
 /// The counters of one direction.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct WayCounters {
-    /// The counters of each of its links. A large packet that a link passes whole counts as one.
+    /// The counters of each of its links. Packets and bytes are those on the wire, also of a large packet that a link
+    /// passes whole. The sums of queueing delays and of lateness count it once.
     pub links: Vec<DirectionCounters>,
     /// The counters of its devices.
     pub tun: TunCounters,

@@ -27,15 +27,17 @@ pub enum TunnelError {
         direction: Direction,
     },
     /// A route has a link that does not exist.
-    #[error("{direction} route {route} names link {link}, but there are {links}")]
+    #[error("{direction} route {route} names {of} link {link}, but there are {links}")]
     UnknownLink {
         /// The direction.
         direction: Direction,
         /// The route's index.
         route: usize,
+        /// The direction of the link.
+        of: Direction,
         /// The index of the link.
         link: usize,
-        /// The number of the direction's links.
+        /// The number of that direction's links.
         links: usize,
     },
     /// Two routes have the same destination, or one has it twice.

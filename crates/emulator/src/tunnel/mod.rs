@@ -1,8 +1,10 @@
 //! A path between two TUN devices, in real time: the kernel's own traffic on an emulated path.
 //!
 //! A [`Tunnel`] reads IP packets from each of two devices, sends them over links ([`path::Link`]) and writes those that
-//! arrive to the other device. Each direction ([`Way`]) has its own links, routes and thread: a small network in which
-//! a packet crosses the links of its destination's [`Route`] one after the other.
+//! arrive to the other device. Each direction ([`Way`]) has its own links and routes: a small network in which a packet
+//! crosses the links of its destination's [`Route`] one after the other. Each direction also has its own thread, unless
+//! a route crosses links of the opposite way ([`Hop::Opposite`]). Then one thread serves both, so that all packets pass
+//! a link in the order of its own time.
 //!
 //! ```text
 //!             ┌─ thread ──────────────────────────────────────────────┐
@@ -45,13 +47,12 @@ mod network;
 mod outbox;
 mod worker;
 
-use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::time::Instant;
 
 use path::Queued;
 
-pub use config::{Direction, Route, TunnelConfig, Way};
+pub use config::{Direction, Hop, Route, TunnelConfig, Way};
 pub use counters::{TunCounters, TunnelCounters, WayCounters};
 pub use error::TunnelError;
 #[cfg(any(test, fuzzing))]
@@ -61,26 +62,20 @@ use crate::clock::Clock;
 use crate::running::Running;
 use crate::view::View;
 use network::Network;
-use worker::{ObservedWay, Worker};
+use worker::{Carried, ObservedWay, Worker};
 
 /// A running tunnel. It stops at [`stop`](Tunnel::stop), or when it is dropped.
 #[derive(Debug)]
 pub struct Tunnel {
     clock: Clock,
-    forward: Thread,
-    reverse: Thread,
-}
-
-/// The thread of one direction.
-#[derive(Debug)]
-struct Thread {
-    observed: View<ObservedWay>,
-    running: Running,
+    forward: View<ObservedWay>,
+    reverse: View<ObservedWay>,
+    /// The threads of the two directions, or the one of both.
+    threads: Vec<Running>,
 }
 
 impl Tunnel {
-    /// Starts a tunnel on two threads of its own. The devices become non-blocking, and are closed when the tunnel
-    /// stops.
+    /// Starts a tunnel on threads of its own. The devices become non-blocking, and are closed when the tunnel stops.
     ///
     /// # Errors
     /// See [`TunnelError`].
@@ -92,17 +87,41 @@ impl Tunnel {
             reverse,
             seed,
         } = config;
-        let forward = Network::new(forward, Direction::Forward, seed)?;
-        let reverse = Network::new(reverse, Direction::Reverse, seed)?;
+        let is_shared = forward.has_opposite_hops() || reverse.has_opposite_hops();
+        let (near, far) = (Arc::new(near), Arc::new(far));
+        let there = Carried::new(near.clone(), far.clone());
+        let back = Carried::new(far.clone(), near.clone());
+        let views = [there.observed.clone(), back.observed.clone()];
+        let forward = (Direction::Forward, forward);
+        let reverse = (Direction::Reverse, reverse);
+        let shares = if is_shared {
+            let network = Network::new(vec![forward, reverse], seed)?;
+            vec![("tunnel", network, vec![there, back])]
+        } else {
+            let forward = Network::new(vec![forward], seed)?;
+            let reverse = Network::new(vec![reverse], seed)?;
+            vec![
+                ("tunnel forward", forward, vec![there]),
+                ("tunnel reverse", reverse, vec![back]),
+            ]
+        };
         for device in [&near, &far] {
             rustix::io::ioctl_fionbio(device, true).map_err(std::io::Error::from)?;
         }
-        let (near, far) = (Arc::new(near), Arc::new(far));
         let clock = Clock::start();
+        let threads = shares.into_iter().map(|(name, network, ways)| {
+            Running::start(name, |stop| {
+                let worker = Worker::new(clock, network, ways, stop);
+                move || worker.run()
+            })
+        });
+        let threads = threads.collect::<Result<_, _>>()?;
+        let [forward, reverse] = views;
         Ok(Tunnel {
-            forward: Thread::start(clock, "tunnel forward", &near, &far, forward)?,
-            reverse: Thread::start(clock, "tunnel reverse", &far, &near, reverse)?,
             clock,
+            forward,
+            reverse,
+            threads,
         })
     }
 
@@ -114,56 +133,33 @@ impl Tunnel {
     /// The packets that wait at a link, at most some milliseconds ago; nothing if there is no such link. This is cheap:
     /// it copies a small structure under a short lock.
     pub fn queued(&self, direction: Direction, link: usize) -> Queued {
-        let observed = self.thread(direction).observed.lock();
+        let observed = match direction {
+            Direction::Forward => self.forward.lock(),
+            Direction::Reverse => self.reverse.lock(),
+        };
         observed.queued.get(link).copied().unwrap_or_default()
     }
 
     /// The counters, at most some milliseconds old.
     pub fn counters(&self) -> TunnelCounters {
         TunnelCounters {
-            forward: self.forward.counters(),
-            reverse: self.reverse.counters(),
+            forward: self.forward.lock().counters.clone(),
+            reverse: self.reverse.lock().counters.clone(),
         }
     }
 
     /// True if a direction is still working, and none of its devices is gone.
     pub fn is_running(&self, direction: Direction) -> bool {
-        self.thread(direction).running.is_running()
+        let thread = match direction {
+            Direction::Forward => self.threads.first(),
+            Direction::Reverse => self.threads.last(),
+        };
+        thread.is_some_and(Running::is_running)
     }
 
     /// Stops at once, discards the packets on the links, and returns the final counters.
     pub fn stop(mut self) -> TunnelCounters {
-        self.forward.running.halt();
-        self.reverse.running.halt();
+        self.threads.iter_mut().for_each(Running::halt);
         self.counters()
-    }
-
-    fn thread(&self, direction: Direction) -> &Thread {
-        match direction {
-            Direction::Forward => &self.forward,
-            Direction::Reverse => &self.reverse,
-        }
-    }
-}
-
-impl Thread {
-    fn start(
-        clock: Clock,
-        name: &str,
-        from: &Arc<OwnedFd>,
-        to: &Arc<OwnedFd>,
-        network: Network,
-    ) -> Result<Thread, TunnelError> {
-        let observed = View::<ObservedWay>::default();
-        let (from, to, shown) = (from.clone(), to.clone(), observed.clone());
-        let running = Running::start(name, |stop| {
-            let worker = Worker::new(clock, from, to, network, shown, stop);
-            move || worker.run()
-        })?;
-        Ok(Thread { observed, running })
-    }
-
-    fn counters(&self) -> WayCounters {
-        self.observed.lock().counters.clone()
     }
 }

@@ -1,4 +1,4 @@
-//! The links of one direction, and the routes over them.
+//! The links of a thread, and the routes over them.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -7,7 +7,7 @@ use std::ops::Range;
 use path::{Agenda, Capacity, Change, Ecn, Link, LinkConfig, Mtu, Parcel, Queued};
 use units::{Bytes, Time};
 
-use super::config::{Direction, Way};
+use super::config::{Direction, Hop, Way};
 use super::error::TunnelError;
 use super::frame::Frame;
 use crate::counters::DirectionCounters;
@@ -25,6 +25,13 @@ pub(crate) struct Packet {
 }
 
 impl Packet {
+    /// The packets that this is on the wire, beyond one, and their bytes beyond those of its parcel.
+    fn within(&self) -> (u64, u64) {
+        let layout = self.frame.layout();
+        let bytes = layout.wire_size(&self.segments) - layout.size(&self.segments);
+        (self.segments.len() as u64 - 1, bytes as u64)
+    }
+
     fn parcel(&self, ecn: Ecn) -> Parcel {
         let layout = self.frame.layout();
         Parcel {
@@ -45,6 +52,8 @@ pub(crate) struct Departure {
     pub(crate) ecn: Ecn,
     /// The last link, if there was one.
     pub(crate) from: Option<usize>,
+    /// The index of its way.
+    pub(crate) way: usize,
 }
 
 /// A route by indices.
@@ -53,17 +62,30 @@ struct Line {
     links: Box<[usize]>,
     /// The position in the route of the first link that does more than delay. Large packets are divided before it.
     cut: usize,
+    /// The index of its way.
+    way: usize,
 }
 
-/// All links of a direction. Each call has the links' time, which never goes back.
+/// What a [`Network`] knows of a way.
+#[derive(Debug)]
+struct Entrance {
+    /// The way's own links.
+    links: Range<usize>,
+    /// The route of packets whose destination no route has.
+    usual: u32,
+    /// The routes by their destinations.
+    by_destination: HashMap<IpAddr, u32>,
+}
+
+/// All links of one direction, or those of both if they share routes. Ways have indices in the order in which they were
+/// given. Each call has the links' time, which never goes back.
 #[derive(Debug)]
 pub(crate) struct Network {
     links: Vec<Link<Packet>>,
     /// Counters in addition to the links' own.
     counters: Vec<DirectionCounters>,
     lines: Vec<Line>,
-    /// The routes by their destinations.
-    by_destination: HashMap<IpAddr, u32>,
+    entrances: Vec<Entrance>,
     agenda: Agenda,
     /// Packets that exceeded an MTU since the last call of [`Network::too_big()`].
     too_big: Vec<TooBig>,
@@ -75,6 +97,8 @@ pub(crate) struct TooBig {
     pub(crate) frame: Frame,
     pub(crate) segments: Range<u32>,
     pub(crate) mtu: Mtu,
+    /// The index of its way.
+    pub(crate) way: usize,
 }
 
 /// Returns the seed of a link. The links are numbered as those of a simulation's hops, so that both draw the same
@@ -88,53 +112,58 @@ fn seed_of(seed: u64, direction: Direction, link: usize) -> u64 {
 }
 
 impl Network {
-    /// Makes empty links.
+    /// Makes empty links for one way, or for both.
     ///
     /// # Errors
-    /// `way` is invalid.
-    pub(crate) fn new(way: Way, direction: Direction, seed: u64) -> Result<Network, TunnelError> {
-        let passive = way.links.iter().map(only_delays).collect::<Vec<_>>();
-        let links = way
-            .links
-            .into_iter()
-            .enumerate()
-            .map(|(index, link)| {
-                Link::new(link, seed_of(seed, direction, index)).map_err(|source| {
-                    TunnelError::Link {
-                        direction,
-                        link: index,
-                        source,
-                    }
-                })
-            })
-            .collect::<Result<Vec<_>, _>>()?;
-        if way.routes.is_empty() {
-            return Err(TunnelError::NoRoute { direction });
+    /// A way is invalid.
+    pub(crate) fn new(ways: Vec<(Direction, Way)>, seed: u64) -> Result<Network, TunnelError> {
+        let mut links = Vec::new();
+        let mut passive = Vec::new();
+        let mut own = Vec::new();
+        let mut routes = Vec::new();
+        for (direction, way) in ways {
+            let first = links.len();
+            passive.extend(way.links.iter().map(only_delays));
+            for (link, config) in way.links.into_iter().enumerate() {
+                let made = Link::new(config, seed_of(seed, direction, link));
+                links.push(made.map_err(|source| TunnelError::Link {
+                    direction,
+                    link,
+                    source,
+                })?);
+            }
+            own.push((direction, first..links.len()));
+            routes.push(way.routes);
         }
         let mut lines = Vec::new();
-        let mut by_destination = HashMap::new();
-        for (route, index) in way.routes.into_iter().zip(0..) {
-            if let Some(link) = route.links.iter().find(|link| **link >= links.len()) {
-                return Err(TunnelError::UnknownLink {
-                    direction,
-                    route: lines.len(),
-                    link: *link,
-                    links: links.len(),
+        let mut entrances = Vec::new();
+        for (way, routes) in routes.into_iter().enumerate() {
+            let (direction, _) = own[way];
+            if routes.is_empty() {
+                return Err(TunnelError::NoRoute { direction });
+            }
+            let usual = lines.len() as u32;
+            let mut by_destination = HashMap::new();
+            for (number, (route, index)) in routes.into_iter().zip(usual..).enumerate() {
+                for address in route.to {
+                    if by_destination.insert(address, index).is_some() {
+                        return Err(TunnelError::SameDestination { direction, address });
+                    }
+                }
+                let hops = route.links.into_iter();
+                let hops = hops.map(|hop| place_of(hop, direction, number, &own));
+                let hops = hops.collect::<Result<Box<[usize]>, _>>()?;
+                let is_passive = |link: &&usize| passive.get(**link) == Some(&true);
+                lines.push(Line {
+                    cut: hops.iter().take_while(is_passive).count(),
+                    links: hops,
+                    way,
                 });
             }
-            for address in route.to {
-                if by_destination.insert(address, index).is_some() {
-                    return Err(TunnelError::SameDestination { direction, address });
-                }
-            }
-            let cut = route
-                .links
-                .iter()
-                .take_while(|link| passive.get(**link) == Some(&true))
-                .count();
-            lines.push(Line {
-                links: route.links.into(),
-                cut,
+            entrances.push(Entrance {
+                links: own[way].1.clone(),
+                usual,
+                by_destination,
             });
         }
         Ok(Network {
@@ -142,17 +171,18 @@ impl Network {
             counters: vec![DirectionCounters::default(); links.len()],
             links,
             lines,
-            by_destination,
+            entrances,
             too_big: Vec::new(),
         })
     }
 
-    /// Lets a frame enter its route. If the route has no links, the frame leaves at once.
-    pub(crate) fn enter(&mut self, now: Time, frame: Frame) -> Option<Departure> {
+    /// Lets a frame enter its route over a way. If the route has no links, the frame leaves at once.
+    pub(crate) fn enter(&mut self, now: Time, way: usize, frame: Frame) -> Option<Departure> {
         let layout = frame.layout();
-        let route = self.by_destination.get(&layout.destination);
+        let entrance = self.entrances.get(way)?;
+        let route = entrance.by_destination.get(&layout.destination);
         let packet = Packet {
-            route: route.copied().unwrap_or(0),
+            route: route.copied().unwrap_or(entrance.usual),
             hop: 0,
             corrupted: false,
             segments: 0..layout.segments(),
@@ -181,7 +211,10 @@ impl Network {
             self.agenda.set(from, next_event(link));
             if let Some(arrival) = arrival {
                 debug_assert_eq!(arrival.at, at, "a link was looked at too late");
-                self.counters.get_mut(from)?.count_release(&arrival, now);
+                let counters = self.counters.get_mut(from)?;
+                counters.count_release(&arrival, now);
+                let (packets, bytes) = arrival.packet.within();
+                counters.arrive_within(packets, bytes);
                 let mut packet = arrival.packet;
                 packet.corrupted |= arrival.corrupted;
                 let departure = self.forward(at, packet, arrival.ecn, Some(from));
@@ -192,8 +225,10 @@ impl Network {
         }
     }
 
-    /// Advances every link to `now`, after everything that was due is done.
+    /// Advances every link to `now`, but no further than to the next event: a link that is ahead of it would hand over
+    /// packets that arrive later.
     pub(crate) fn advance(&mut self, now: Time) {
+        let now = now.min(self.agenda.next_at());
         for link in &mut self.links {
             link.advance(now);
         }
@@ -211,9 +246,12 @@ impl Network {
         }
     }
 
-    /// The waiting packets and the counters of each link.
-    pub(crate) fn observe(&self) -> impl Iterator<Item = (DirectionCounters, Queued)> {
-        self.links.iter().zip(&self.counters).map(|(link, own)| {
+    /// The waiting packets and the counters of each of a way's own links.
+    pub(crate) fn observe(&self, way: usize) -> impl Iterator<Item = (DirectionCounters, Queued)> {
+        let own = self.entrances.get(way).map(|way| way.links.clone());
+        let observed = self.links.iter().zip(&self.counters);
+        let Range { start, end } = own.unwrap_or_default();
+        observed.take(end).skip(start).map(|(link, own)| {
             let mut counters = *own;
             counters.add(&link.counters());
             (counters, link.queued())
@@ -235,6 +273,7 @@ impl Network {
                 at,
                 ecn,
                 from,
+                way: line.way,
             });
         };
         let is_cut = packet.hop as usize == line.cut;
@@ -253,6 +292,7 @@ impl Network {
                 frame: packet.frame.clone(),
                 segments: first,
                 mtu,
+                way: line.way,
             });
         }
         if is_cut && packet.segments.len() > 1 {
@@ -264,11 +304,38 @@ impl Network {
                 link.send(at, packet.parcel(ecn), packet);
             }
         } else {
+            let (packets, bytes) = packet.within();
+            self.counters.get_mut(next)?.enter_within(packets, bytes);
             link.send(at, packet.parcel(ecn), packet);
         }
         self.agenda.set(next, next_event(link));
         None
     }
+}
+
+/// The index of a hop's link among all links, of which each direction has its own.
+fn place_of(
+    hop: Hop,
+    direction: Direction,
+    route: usize,
+    own: &[(Direction, Range<usize>)],
+) -> Result<usize, TunnelError> {
+    let (of, link) = match hop {
+        Hop::Own(link) => (direction, link),
+        Hop::Opposite(link) => (direction.opposite(), link),
+    };
+    let links = own.iter().find(|(direction, _)| *direction == of);
+    let links = links.map(|(_, links)| links.clone()).unwrap_or_default();
+    if link >= links.len() {
+        return Err(TunnelError::UnknownLink {
+            direction,
+            route,
+            of,
+            link,
+            links: links.len(),
+        });
+    }
+    Ok(links.start + link)
 }
 
 /// The time at which a link must be asked for packets.
@@ -286,4 +353,65 @@ fn only_delays(link: &LinkConfig) -> bool {
     };
     let only_delays = |change: &Change| change.rate.is_none() && change.mtu.is_none();
     *link == delay && link.changes.iter().all(only_delays)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::fd::OwnedFd;
+    use std::os::unix::net::UnixDatagram;
+
+    use etherparse::PacketBuilder;
+    use path::{Distribution, Effects, Jitter};
+    use units::Duration;
+
+    use super::super::frame::{Inbox, Received};
+    use super::*;
+
+    /// A frame with one packet.
+    fn frame() -> Frame {
+        let (kernel, device) = UnixDatagram::pair().unwrap();
+        let mut bytes = vec![0; 10];
+        let packet = PacketBuilder::ipv4([10, 0, 1, 1], [10, 0, 0, 1], 64).udp(1000, 2000);
+        packet.write(&mut bytes, b"payload").unwrap();
+        kernel.send(&bytes).unwrap();
+        let received = Inbox::new().read(OwnedFd::from(device)).unwrap();
+        let Received::Frame(frame) = received else {
+            panic!("no frame");
+        };
+        frame
+    }
+
+    #[test]
+    fn who_looks_at_the_links_late_changes_no_arrival() {
+        let jittery = LinkConfig {
+            capacity: Capacity::Rate("8mbit".parse().unwrap()),
+            delay: Duration::from_millis(5),
+            effects: Effects {
+                jitter: Some(Jitter {
+                    up_to: Duration::from_millis(3),
+                    reorders: false,
+                    distribution: Distribution::Uniform,
+                }),
+                ..Effects::default()
+            },
+            ..LinkConfig::default()
+        };
+        let arrivals = |looks: bool| {
+            let way = Way::single(jittery.clone());
+            let mut network = Network::new(vec![(Direction::Forward, way)], 1).unwrap();
+            let frame = frame();
+            let mut arrivals = Vec::new();
+            for step in 0..200 {
+                let now = Time::ZERO + Duration::from_millis(step);
+                arrivals.extend(std::iter::from_fn(|| network.next(now)).map(|it| it.at));
+                assert!(network.enter(now, 0, frame.clone()).is_none());
+                if looks {
+                    network.advance(now + Duration::from_micros(900));
+                }
+            }
+            arrivals
+        };
+        assert_eq!(arrivals(true), arrivals(false));
+        assert!(arrivals(true).len() > 150);
+    }
 }

@@ -54,6 +54,7 @@ impl Outbox {
             at,
             ecn,
             from,
+            ..
         } = departure;
         let late = now.since(at);
         let packets = packet.segments.len() as u64;

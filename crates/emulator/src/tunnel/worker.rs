@@ -1,4 +1,4 @@
-//! The thread of one direction: it reads frames at one end, and writes them at the other when they are due.
+//! The thread of a direction, or of both: it reads frames at one end, and writes them at the other when they are due.
 
 use std::io::{self, PipeReader};
 use std::os::fd::OwnedFd;
@@ -31,15 +31,33 @@ pub(crate) struct ObservedWay {
     pub(crate) queued: Vec<Queued>,
 }
 
+/// A direction that a thread serves: from one device to the other.
+pub(crate) struct Carried {
+    device: Arc<OwnedFd>,
+    inbox: Inbox,
+    outbox: Outbox,
+    counters: TunCounters,
+    pub(crate) observed: View<ObservedWay>,
+}
+
+impl Carried {
+    pub(crate) fn new(from: Arc<OwnedFd>, to: Arc<OwnedFd>) -> Carried {
+        Carried {
+            device: from,
+            inbox: Inbox::new(),
+            outbox: Outbox::new(to),
+            counters: TunCounters::default(),
+            observed: View::default(),
+        }
+    }
+}
+
 /// The state of the thread.
 pub(crate) struct Worker {
     clock: Clock,
-    device: Arc<OwnedFd>,
-    inbox: Inbox,
     network: Network,
-    outbox: Outbox,
-    counters: TunCounters,
-    observed: View<ObservedWay>,
+    /// The network's ways, in its order.
+    ways: Vec<Carried>,
     /// The time of the last update for observers.
     shown_at: Time,
     /// True if anything has happened since then.
@@ -55,23 +73,17 @@ pub(crate) struct Worker {
 struct End;
 
 impl Worker {
-    /// Returns a worker that moves frames from one device to another until the other end of `stop` is closed.
+    /// Returns a worker that moves frames over a network's ways until the other end of `stop` is closed.
     pub(crate) fn new(
         clock: Clock,
-        from: Arc<OwnedFd>,
-        to: Arc<OwnedFd>,
         network: Network,
-        observed: View<ObservedWay>,
+        ways: Vec<Carried>,
         stop: PipeReader,
     ) -> Worker {
         let mut worker = Worker {
             clock,
-            device: from,
-            inbox: Inbox::new(),
             network,
-            outbox: Outbox::new(to),
-            counters: TunCounters::default(),
-            observed,
+            ways,
             shown_at: Time::ZERO,
             changed: false,
             queueing: false,
@@ -89,19 +101,24 @@ impl Worker {
         self.show(self.clock.now());
     }
 
-    /// Takes a frame if there is one, writes the packets that are due, and waits if nothing came.
+    /// Takes a frame of each way if there is one, writes the packets that are due, and waits if nothing came.
     ///
     /// It takes one frame at a time: a device has no call that reads several, and due packets should not wait for more.
     fn turn(&mut self) -> Result<(), End> {
-        let received = match self.inbox.read(&self.device) {
-            Ok(Received::End) => return Err(End),
-            Ok(received) => Some(received),
-            Err(error) if is_gone(&error) => return Err(End),
-            Err(_) => None,
-        };
-        let came = received.is_some();
-        let now = self.clock.now();
-        self.pass(now, received).map_err(|_| End)?;
+        let mut came = false;
+        let mut now = self.clock.now();
+        for way in 0..self.ways.len() {
+            let Carried { device, inbox, .. } = &mut self.ways[way];
+            let received = match inbox.read(&*device) {
+                Ok(Received::End) => return Err(End),
+                Ok(received) => Some(received),
+                Err(error) if is_gone(&error) => return Err(End),
+                Err(_) => None,
+            };
+            came |= received.is_some();
+            now = self.clock.now();
+            self.pass(now, way, received).map_err(|_| End)?;
+        }
         if !came {
             return self.wait();
         }
@@ -112,38 +129,46 @@ impl Worker {
         self.poll(Duration::ZERO)
     }
 
-    /// Writes the packets that have arrived by `now`, takes the read frame, and writes the packets that have arrived by
-    /// that.
-    fn pass(&mut self, now: Time, received: Option<Received>) -> io::Result<()> {
+    /// Writes the packets that have arrived by `now`, takes the frame that was read, and writes the packets that have
+    /// arrived by that.
+    fn pass(&mut self, now: Time, way: usize, received: Option<Received>) -> io::Result<()> {
         self.deliver(now)?;
+        let counters = &mut self.ways[way].counters;
         match received {
             Some(Received::Frame(frame)) => {
                 let layout = frame.layout();
                 let segments = 0..layout.segments();
-                self.counters.read_frames += 1;
-                self.counters.read_packets += u64::from(segments.end);
-                self.counters.read_bytes += layout.wire_size(&segments) as u64;
+                counters.read_frames += 1;
+                counters.read_packets += u64::from(segments.end);
+                counters.read_bytes += layout.wire_size(&segments) as u64;
                 self.changed = true;
-                if let Some(departure) = self.network.enter(now, frame) {
+                if let Some(departure) = self.network.enter(now, way, frame) {
                     self.put(departure, now)?;
                 }
                 self.deliver(now)?;
             }
-            Some(Received::Malformed) => self.counters.malformed_frames += 1,
+            Some(Received::Malformed) => counters.malformed_frames += 1,
             Some(Received::End) | None => {}
         }
         for TooBig {
             frame,
             segments,
             mtu,
+            way,
         } in self.network.too_big()
         {
             // A report that cannot be sent is dropped, as by a busy router.
             if let Some(report) = frame.too_big(&segments, mtu) {
-                let _ = rustix::io::write(&self.device, &report);
+                let _ = rustix::io::write(&self.ways[way].device, &report);
             }
         }
-        self.outbox.flush(&mut self.network, &mut self.counters)
+        for carried in &mut self.ways {
+            let Carried {
+                outbox, counters, ..
+            } = carried;
+            outbox.flush(&mut self.network, counters)?;
+        }
+        Ok(())
     }
 
     fn deliver(&mut self, now: Time) -> io::Result<()> {
@@ -155,8 +180,10 @@ impl Worker {
 
     fn put(&mut self, departure: Departure, now: Time) -> io::Result<()> {
         self.changed = true;
-        self.outbox
-            .put(departure, now, &mut self.network, &mut self.counters)
+        let Carried {
+            outbox, counters, ..
+        } = &mut self.ways[departure.way];
+        outbox.put(departure, now, &mut self.network, counters)
     }
 
     /// Waits until there is something to read, something is due, or observers need an update.
@@ -187,35 +214,42 @@ impl Worker {
 
     /// Waits for at most `span` until there is something to read.
     fn poll(&self, span: Duration) -> Result<(), End> {
-        let mut flags = [
-            PollFd::new(&self.stop, PollFlags::IN),
-            PollFd::new(&self.device, PollFlags::IN),
-        ];
+        let devices = self
+            .ways
+            .iter()
+            .map(|way| PollFd::new(&way.device, PollFlags::IN));
+        let stop = PollFd::new(&self.stop, PollFlags::IN);
+        let mut waits: Vec<PollFd> = std::iter::once(stop).chain(devices).collect();
         // A failed wait (a signal, or a temporary lack of memory) leaves all flags empty, and the loop continues.
-        let _ = rustix::event::poll(&mut flags, Some(&timespec(span)));
-        let [stop, device] = flags.map(|flags| flags.revents());
+        let _ = rustix::event::poll(&mut waits, Some(&timespec(span)));
+        let mut flags = waits.iter().map(|wait| wait.revents());
+        let is_told = flags.next().is_some_and(|stop| !stop.is_empty());
         let lost = PollFlags::ERR | PollFlags::HUP | PollFlags::NVAL;
-        let is_lost = device.intersects(lost) && !device.contains(PollFlags::IN);
-        if stop.is_empty() && !is_lost {
-            Ok(())
-        } else {
+        let is_lost =
+            |device: PollFlags| device.intersects(lost) && !device.contains(PollFlags::IN);
+        if is_told || flags.any(is_lost) {
             Err(End)
+        } else {
+            Ok(())
         }
     }
 
     /// Updates the state that observers can read.
     fn show(&mut self, now: Time) {
         self.network.advance(now);
-        let mut observed = self.observed.lock();
-        let ObservedWay { counters, queued } = &mut *observed;
-        counters.tun = self.counters;
-        counters.links.clear();
-        queued.clear();
-        for (link, waiting) in self.network.observe() {
-            counters.links.push(link);
-            queued.push(waiting);
+        self.queueing = false;
+        for (way, carried) in self.ways.iter().enumerate() {
+            let mut observed = carried.observed.lock();
+            let ObservedWay { counters, queued } = &mut *observed;
+            counters.tun = carried.counters;
+            counters.links.clear();
+            queued.clear();
+            for (link, waiting) in self.network.observe(way) {
+                counters.links.push(link);
+                queued.push(waiting);
+            }
+            self.queueing |= queued.iter().any(|queued| queued.packets > 0);
         }
-        self.queueing = queued.iter().any(|queued| queued.packets > 0);
         self.shown_at = now;
         self.changed = false;
     }

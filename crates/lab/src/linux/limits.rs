@@ -15,11 +15,7 @@ const KERNEL_DECIDES: &str = "the kernel itself sets it";
 
 pub(crate) const LIMITS: Limits = Limits {
     engine: EngineKind::Linux,
-    scenario: &[(
-        "link",
-        |scenario| !scenario.links.is_empty(),
-        "its hosts are joined by a path or a chain",
-    )],
+    scenario: &[],
     changes: |_| None,
     host: &[
         (
@@ -151,7 +147,9 @@ pub(super) fn check(scenario: &Scenario) -> Result<(), DocumentError> {
     let groups = network::AddressGroups::of(scenario)?.count();
     if groups > MAX_GROUPS {
         let why = format!("{groups} distinct ways through the network are more than {MAX_GROUPS}");
-        return Err(LIMITS.refuse(scenario, DocumentError::new("flow.rtt", why)));
+        let is_path = scenario.links.is_empty();
+        let field = if is_path { "flow.rtt" } else { "flow" };
+        return Err(LIMITS.refuse(scenario, DocumentError::new(field, why)));
     }
     Ok(())
 }
@@ -270,5 +268,16 @@ mod tests {
         assert_eq!(refusal(&own(201)).unwrap().field, "flow.rtt");
         let error = refusal(&format!("{FLOW}count = 10001\n")).unwrap();
         assert_eq!(error.field, "flow.count");
+        let line = |place: usize| {
+            format!(
+                "[[link]]\nname = \"line-{place}\"\nfrom = \"a\"\nto = \"b\"\nrate = \"9mbit\"\nrtt = \"9ms\"\n\
+                 {FLOW}from = \"a\"\nroute = [\"line-{place}\"]\n"
+            )
+        };
+        let lines = |count| (0..count).map(line).collect::<String>();
+        let network = |count| format!("name = \"x\"\nduration = \"1s\"\n{}", lines(count));
+        let refusal = |count| check(&network(count).parse().unwrap()).err();
+        assert_eq!(refusal(200), None);
+        assert_eq!(refusal(201).unwrap().field, "flow");
     }
 }

@@ -35,7 +35,7 @@ use ::linux::{Family, Network, socket};
 use emulator::tunnel::{Direction, TunCounters, Tunnel, TunnelConfig, TunnelCounters};
 use record::{PathTotals, Record};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-use scenario::{FlowSpec, Scenario};
+use scenario::{Crossing, FlowSpec, Scenario};
 use transport::app::App;
 use units::{Bytes, Duration, Time};
 
@@ -49,7 +49,7 @@ use crate::ways;
 use captured::Captured;
 use ends::{Ends, FlowPlan};
 pub(crate) use limits::LIMITS;
-use network::AddressGroups;
+use network::{AddressGroups, direction_of};
 use ours::OwnControllers;
 use shared::Event;
 use side::Side;
@@ -323,10 +323,9 @@ impl Run<'_> {
     fn sample(&mut self, at: Duration) {
         let (tunnel, counters) = (&self.tunnel, self.tunnel.counters());
         self.hops.sample(at, |crossing| {
-            tunnel.queued(Direction::Forward, crossing.link)
+            tunnel.queued(direction_of(crossing), crossing.link)
         });
-        self.hops
-            .note(at, |crossing| totals(&counters, crossing.link));
+        self.hops.note(at, |crossing| totals(&counters, crossing));
     }
 
     /// Returns the record of a run that ended so; `cut_off` has the applications that were cut off.
@@ -357,13 +356,18 @@ impl Run<'_> {
     }
 }
 
-fn totals(counters: &TunnelCounters, hop: usize) -> PathTotals {
-    let link = &counters.forward.links[hop];
+fn totals(counters: &TunnelCounters, crossing: Crossing) -> PathTotals {
+    let way = match direction_of(crossing) {
+        Direction::Forward => &counters.forward,
+        Direction::Reverse => &counters.reverse,
+    };
+    let link = &way.links[crossing.link];
+    let is_first = crossing.link == 0 && !crossing.is_back;
     // Packets are late when they leave the last link, wherever on the way they were delayed.
     let ways = [&counters.forward.tun, &counters.reverse.tun];
-    let sum = |of: fn(&TunCounters) -> u64| (hop == 0).then(|| ways.map(of).iter().sum::<u64>());
+    let sum = |of: fn(&TunCounters) -> u64| is_first.then(|| ways.map(of).iter().sum::<u64>());
     PathTotals {
-        packets: None,
+        packets: Some(link.transmitted_packets),
         transmitted: Bytes::new(link.transmitted_bytes),
         drops: Some(link.buffer_drops + link.policer_drops),
         marks: Some(link.marked_packets),

@@ -1,8 +1,9 @@
-//! A scenario's ways as routes between the addresses of two hosts.
+//! A scenario's ways as routes between the addresses of two hosts: the near one stands for all sites that send, the far
+//! one for all that receive.
 
 use std::net::IpAddr;
 
-use emulator::tunnel::{self, Route};
+use emulator::tunnel::{self, Direction, Hop, Route};
 use path::LinkConfig;
 use units::Duration;
 
@@ -65,8 +66,8 @@ impl AddressGroups {
         u16::try_from(place).expect("no more than MAX_GROUPS")
     }
 
-    /// The links between the hosts: forward to the addresses `far`, and back to the addresses `near`. The links of
-    /// data and of ACKs come first, in the order of the hops; links that add a way's own delay follow.
+    /// The links between the hosts: forward to the addresses `far`, and back to the addresses `near`. Both directions of
+    /// the scenario's links come first, in its order; links that add a way's own delay follow.
     pub fn between(
         &self,
         near: impl Fn(u16) -> IpAddr,
@@ -84,24 +85,48 @@ impl AddressGroups {
         for (group, way) in (0..).zip(&self.distinct) {
             let half = way.access / 2;
             let other_half = way.access.saturating_sub(half);
-            add_route(&mut forward, far(group), half, &way.route.there);
-            add_route(&mut back, near(group), other_half, &way.route.back);
+            let there = hops_of(&way.route.there, Direction::Forward);
+            add_route(&mut forward, far(group), half, there);
+            let to_near = hops_of(&way.route.back, Direction::Reverse);
+            add_route(&mut back, near(group), other_half, to_near);
         }
         (forward, back)
     }
 }
 
-/// Adds a route to `destination`: over a link with this delay, then over `links`.
-fn add_route(way: &mut tunnel::Way, destination: IpAddr, delay: Duration, crossings: &[Crossing]) {
+/// The direction of the tunnel whose links contain the one of this crossing.
+pub(super) fn direction_of(crossing: Crossing) -> Direction {
+    if crossing.is_back {
+        Direction::Reverse
+    } else {
+        Direction::Forward
+    }
+}
+
+/// The hops of a route in this direction. Routes over the same links in opposite directions meet: the ACKs of one wait
+/// with the data of the other.
+fn hops_of(crossings: &[Crossing], direction: Direction) -> Vec<Hop> {
+    let hop = |crossing: &Crossing| {
+        if direction_of(*crossing) == direction {
+            Hop::Own(crossing.link)
+        } else {
+            Hop::Opposite(crossing.link)
+        }
+    };
+    crossings.iter().map(hop).collect()
+}
+
+/// Adds a route to `destination`: over a link with this delay, then over `hops`.
+fn add_route(way: &mut tunnel::Way, destination: IpAddr, delay: Duration, hops: Vec<Hop>) {
     let mut crossed = Vec::new();
     if !delay.is_zero() {
-        crossed.push(way.links.len());
+        crossed.push(Hop::Own(way.links.len()));
         way.links.push(LinkConfig {
             delay,
             ..LinkConfig::default()
         });
     }
-    crossed.extend(crossings.iter().map(|crossing| crossing.link));
+    crossed.extend(hops);
     way.routes.push(Route {
         to: vec![destination],
         links: crossed,
@@ -149,10 +174,14 @@ mod tests {
     fn routes_cross_their_hops_after_a_delay_of_their_own() {
         let groups = groups(&["", "rtt = \"91ms\"", "hops = \"1\""]);
         let (forward, back) = groups.between(near, far);
+        let own = |hop: &Hop| match hop {
+            Hop::Own(link) => *link,
+            Hop::Opposite(link) => panic!("link {link} of a chain has one direction"),
+        };
         let crossed = |way: &tunnel::Way| -> Vec<(IpAddr, Vec<usize>)> {
             let routes = way.routes.iter();
             routes
-                .map(|route| (route.to[0], route.links.clone()))
+                .map(|route| (route.to[0], route.links.iter().map(own).collect()))
                 .collect()
         };
         assert_eq!(
@@ -181,5 +210,34 @@ mod tests {
             path::Capacity::Rate("1mbit".parse().unwrap())
         );
         assert_eq!(back.links[1].capacity, path::Capacity::Unlimited);
+    }
+
+    #[test]
+    fn data_of_one_flow_meet_acks_of_another() {
+        let link = |name, from, to| {
+            format!(
+                "[[link]]\nname = \"{name}\"\nfrom = \"{from}\"\nto = \"{to}\"\nrate = \"9mbit\"\nrtt = \"4ms\"\n"
+            )
+        };
+        let flow = |from, to| {
+            format!("[[flow]]\ncontroller = \"cubic\"\nfrom = \"{from}\"\nto = \"{to}\"\n")
+        };
+        let text = "name = \"x\"\nduration = \"1s\"\n".to_string()
+            + &link("line", "provider", "office")
+            + &link("cloud", "storage", "provider")
+            + &flow("office", "storage")
+            + &flow("storage", "office");
+        let groups = AddressGroups::of(&text.parse().unwrap()).unwrap();
+        let (forward, back) = groups.between(near, far);
+        let hops = |way: tunnel::Way| way.routes.into_iter().map(|route| route.links);
+        let (own, opposite) = (Hop::Own, Hop::Opposite);
+        assert_eq!(
+            hops(forward).collect::<Vec<_>>(),
+            [vec![opposite(0), opposite(1)], vec![own(1), own(0)]]
+        );
+        assert_eq!(
+            hops(back).collect::<Vec<_>>(),
+            [vec![opposite(1), opposite(0)], vec![own(0), own(1)]]
+        );
     }
 }
