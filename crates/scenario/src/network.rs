@@ -3,7 +3,7 @@
 //! `[path]`, a chain of `[[path.next]]`, and `[[link]]` are the same from here on: links with two directions, and routes
 //! over them.
 
-use units::Duration;
+use units::{Duration, hint};
 
 use super::link_spec::LinkSpec;
 use super::name::Name;
@@ -92,6 +92,29 @@ impl<'s> Network<'s> {
         } else {
             name.to_string()
         })
+    }
+
+    /// The direction of a link with this name, such as `core` or `core.uplink`.
+    ///
+    /// # Errors
+    ///
+    /// There is none; the message says which there are.
+    pub fn crossing(&self, name: &str) -> Result<Crossing, String> {
+        let links = &self.scenario.links;
+        if links.is_empty() {
+            return Err("the scenario has no [[link]], and so no names of links".to_string());
+        }
+        let (of, is_back) = match name.strip_suffix(".uplink") {
+            Some(of) => (of, true),
+            None => (name, false),
+        };
+        let link = links.iter().position(|link| link.name.as_str() == of);
+        let unknown = || {
+            let known: Vec<&str> = links.iter().map(|link| link.name.as_str()).collect();
+            format!("there is no link {of}{}", hint(of, &known))
+        };
+        let link = link.ok_or_else(unknown)?;
+        Ok(Crossing { link, is_back })
     }
 
     /// The settings of a link in the direction of a crossing, without `ack_loss` and `aggregation`.

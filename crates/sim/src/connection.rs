@@ -113,14 +113,18 @@ impl<C: Controller> Connection<C> {
         ecn: Ecn,
     ) {
         if O::WATCHES_SEGMENTS {
-            let passing = Passing {
-                id: self.id,
-                is_of_requests: !self.is_reported(),
-                end,
-                segment,
-                ecn,
-            };
-            observer.on_segment(now, &passing);
+            observer.on_segment(now, &self.passing(end, segment, ecn));
+        }
+    }
+
+    /// A segment of this connection at, or towards, this end.
+    pub(crate) fn passing<'s>(&self, end: End, segment: &'s Segment, ecn: Ecn) -> Passing<'s> {
+        Passing {
+            id: self.id,
+            is_of_requests: !self.is_reported(),
+            end,
+            segment,
+            ecn,
         }
     }
 

@@ -44,6 +44,7 @@ mod observer;
 mod seed;
 mod shapes;
 mod simulation;
+mod taps;
 
 pub use config::{Config, FlowConfig, HostConfig, MakeController, Route};
 pub use observer::{End, Id, Observer, Passing};

@@ -11,6 +11,7 @@ use units::ConfigError;
 use crate::config::{Config, Route};
 use crate::index::{HostIndex, LinkIndex, Slot, Table, Way};
 use crate::seed::{Part, derive};
+use crate::taps::Taps;
 
 /// A segment in transit.
 #[derive(Debug, Clone, Copy)]
@@ -51,6 +52,7 @@ pub(crate) struct Network {
     agenda: Agenda,
     /// Whether the links take more memory than a near cache holds.
     are_far: bool,
+    pub(crate) taps: Taps<Packet>,
 }
 
 #[derive(Debug)]
@@ -77,6 +79,7 @@ impl Network {
             nics: HashMap::new(),
             agenda: Agenda::new(1),
             are_far: false,
+            taps: Taps::new(),
         };
         for (index, link) in config.links.iter().enumerate() {
             let seed = derive(config.seed, Part::Link(index as u64));
@@ -205,6 +208,7 @@ impl Network {
                 flow: u64::from(serial),
                 ecn,
             };
+            self.taps.enter(first, &packet, ecn);
             link.send(now, parcel, packet);
         }
         self.agenda.set(first.into(), next_event(link));
@@ -282,6 +286,7 @@ impl Network {
         debug_assert_eq!(arrival.at, now, "a link was looked at too late");
         let mut packet = arrival.packet;
         packet.corrupted |= arrival.corrupted;
+        self.taps.leave(from, &packet, arrival.ecn);
         let Some(next) = self.ways[packet.rest] else {
             // A damaged packet does not have its receiver's checksum.
             let is_whole = !packet.corrupted;
@@ -293,6 +298,7 @@ impl Network {
             flow: u64::from(packet.serial),
             ecn: arrival.ecn,
         };
+        self.taps.enter(next, &packet, arrival.ecn);
         let link = &mut self.lines[next].link;
         link.send(now, parcel, packet);
         self.agenda.set(next.into(), next_event(link));

@@ -5,7 +5,7 @@ use path::Ecn;
 use transport::app::{App, Transfer};
 use transport::burst::Burst;
 use transport::receiver::Receiver;
-use transport::segment::Segment;
+use transport::segment::{Body, Segment};
 use transport::sender::Sender;
 
 /// The identity of a connection.
@@ -26,14 +26,24 @@ pub enum End {
     Receiving,
 }
 
-/// A segment that leaves or reaches an end of a connection.
+impl End {
+    /// The end that receives segments of this kind.
+    pub(crate) fn that_receives(body: &Body) -> End {
+        match body {
+            Body::Syn { .. } | Body::FastOpen(_) | Body::Data(_) => End::Receiving,
+            Body::SynAck { .. } | Body::Ack(_) => End::Sending,
+        }
+    }
+}
+
+/// A segment that leaves or reaches an end of a connection, or is on its way there.
 #[derive(Debug, Clone, Copy)]
 pub struct Passing<'s> {
     /// The connection.
     pub id: Id,
     /// Whether the connection carries an application's requests, and not its data.
     pub is_of_requests: bool,
-    /// The end. The segment's kind shows whether it leaves or arrives.
+    /// The end that it leaves or reaches, as the segment's kind shows; on its way, the end that is to receive it.
     pub end: End,
     /// The segment.
     pub segment: &'s Segment,
@@ -57,6 +67,12 @@ pub trait Observer<C: Controller = AnyController> {
     /// A segment leaves an end of a connection, or arrives there; also on connections that carry requests.
     fn on_segment(&mut self, now: Time, passing: &Passing<'_>) {
         let _ = (now, passing);
+    }
+
+    /// A segment passes a [tap](crate::Simulation::tap), given its number. Called only if
+    /// [`Observer::WATCHES_SEGMENTS`].
+    fn on_crossing(&mut self, now: Time, tap: usize, passing: &Passing<'_>) {
+        let _ = (now, tap, passing);
     }
 
     /// A connection starts its handshake.

@@ -137,6 +137,14 @@ impl<O: Observer<C>, C: Controller> Simulation<O, C> {
         })
     }
 
+    /// Puts a tap between links of the configuration: packets that enter the link `entered` pass it, and packets that
+    /// leave the link `left`. With the two directions of a link, these are the packets that a capture at one of its ends
+    /// sees. Taps are numbered in the order of calls; a link has one tap at each end. The observer learns of passing
+    /// packets by [`Observer::on_crossing`].
+    pub fn tap(&mut self, entered: usize, left: usize) {
+        self.network.taps.add(entered.into(), left.into());
+    }
+
     /// Runs to the end: the time set by the configuration, or the end of every flow.
     pub fn run(&mut self) {
         while self.has_flows() && self.step(self.end) {}

@@ -59,6 +59,10 @@ pub struct Options {
     /// and linux)
     #[arg(long, value_name = "DIR")]
     pcap: Option<PathBuf>,
+    /// Also capture at the entrances of these links, such as core or core.uplink: what enters the link, and what leaves
+    /// its opposite direction (engine sim)
+    #[arg(long, value_name = "LINK", value_delimiter = ',', requires = "pcap")]
+    pcap_at: Vec<String>,
     /// Print only the summary on stdout, as JSON
     #[arg(long)]
     json: bool,
@@ -94,7 +98,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     let captures = options
         .pcap
         .as_deref()
-        .map(|directory| Captures::create(directory, options.engine));
+        .map(|directory| Captures::create(directory, options.engine, &scenario, &options.pcap_at));
     let captures = captures.transpose()?;
     let _awake = options.awake.prepare(&[options.engine])?;
     let (_runtime, cancel) = interrupt::cancel()?;

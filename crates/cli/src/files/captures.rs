@@ -1,4 +1,4 @@
-//! The captures of a run at its sending and its receiving ends.
+//! The captures of a run at its sending and its receiving ends, and at links.
 
 use std::io::BufWriter;
 use std::path::Path;
@@ -8,31 +8,51 @@ use lab::{Cancel, EngineKind, Linux, Progress, Sim};
 use program::failure::Failure;
 use program::whole;
 use record::Record;
-use scenario::Scenario;
+use scenario::{Crossing, Scenario};
 
-/// Their file names.
+/// The file names of those at the ends.
 const NAMES: [&str; 2] = ["sender.pcapng", "receiver.pcapng"];
 
-/// Two captures that are being written. They get their names when they are complete.
+/// Captures that are being written. They get their names when they are complete.
 pub struct Captures {
     engine: EngineKind,
-    files: [NewFile; 2],
+    ends: [NewFile; 2],
+    links: Vec<(Crossing, NewFile)>,
 }
 
 impl Captures {
-    /// Captures in this directory, which is made if necessary.
+    /// Captures in this directory, which is made if necessary: at both ends, and at the entrances of the links `at`.
     ///
     /// # Errors
     ///
-    /// The engine has no captures, or files cannot be made there.
-    pub fn create(directory: &Path, engine: EngineKind) -> Result<Captures, Failure> {
+    /// The engine has no such captures, there is no such link, or files cannot be made there.
+    pub fn create(
+        directory: &Path,
+        engine: EngineKind,
+        scenario: &Scenario,
+        at: &[String],
+    ) -> Result<Captures, Failure> {
         if engine == EngineKind::Quic {
             return Err(Failure::usage(format_args!(
                 "--pcap: engine {engine} cannot; use --engine sim or linux"
             )));
         }
+        if engine != EngineKind::Sim && !at.is_empty() {
+            return Err(Failure::usage(format_args!(
+                "--pcap-at: engine {engine} cannot; leave it out, or use --engine sim"
+            )));
+        }
+        let mut crossings: Vec<(Crossing, String)> = Vec::new();
+        for name in at {
+            let crossing = scenario.network().crossing(name);
+            let crossing = crossing
+                .map_err(|reason| Failure::usage(format_args!("--pcap-at {name}: {reason}")))?;
+            if crossings.iter().all(|(other, _)| *other != crossing) {
+                crossings.push((crossing, format!("link-{name}.pcapng")));
+            }
+        }
         whole::make_directory("--pcap", directory)?;
-        let create = |name| {
+        let create = |name: &str| {
             NewFile::create(&directory.join(name), Readers::Everybody).map_err(|error| {
                 Failure::usage(format_args!(
                     "--pcap {}: {}",
@@ -41,8 +61,13 @@ impl Captures {
                 ))
             })
         };
-        let files = [create(NAMES[0])?, create(NAMES[1])?];
-        Ok(Captures { engine, files })
+        let links = crossings.into_iter();
+        let links = links.map(|(crossing, name)| Ok((crossing, create(&name)?)));
+        Ok(Captures {
+            engine,
+            links: links.collect::<Result<_, Failure>>()?,
+            ends: [create(NAMES[0])?, create(NAMES[1])?],
+        })
     }
 
     /// Runs the scenario and completes the captures.
@@ -56,19 +81,23 @@ impl Captures {
         watch: &(dyn Fn(Progress) + Sync),
         cancel: &Cancel,
     ) -> Result<Record, Failure> {
-        let to = self
-            .files
-            .each_ref()
-            .map(|file| BufWriter::new(file.file()));
+        let ends = self.ends.each_ref();
+        let ends = ends.map(|file| BufWriter::new(file.file()));
         let record = if self.engine == EngineKind::Linux {
-            let run = Linux::new().run_captured(scenario, watch, cancel, to);
+            let run = Linux::new().run_captured(scenario, watch, cancel, ends);
             run.map(|(record, _)| record)
         } else {
-            let run = Sim::new().run_captured(scenario, watch, cancel, to);
-            run.map(|(record, _)| record)
+            let links = self.links.iter();
+            let links = links.map(|(crossing, file)| (*crossing, BufWriter::new(file.file())));
+            let run = Sim::new().run_captured_at(scenario, watch, cancel, ends, links.collect());
+            run.map(|(record, ..)| record)
         };
         let record = record.map_err(Failure::failed)?;
-        for file in self.files {
+        for file in self
+            .ends
+            .into_iter()
+            .chain(self.links.into_iter().map(|(_, file)| file))
+        {
             file.commit().map_err(Failure::failed)?;
         }
         Ok(record)

@@ -247,3 +247,43 @@ fn what_is_no_capture_is_answered() {
         &["--pcap", "--engine sim"],
     );
 }
+
+#[test]
+fn a_capture_at_a_link_is_traced_from_there() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let at = directory.path();
+    let network = "name = \"two\"\nduration = \"2s\"\n\
+                   [[link]]\nname = \"dsl\"\nfrom = \"a\"\nto = \"b\"\nrate = \"20mbit\"\nrtt = \"30ms\"\n\
+                   [[link]]\nname = \"core\"\nfrom = \"b\"\nto = \"c\"\nrate = \"10mbit\"\nrtt = \"10ms\"\n\
+                   [[flow]]\ncontroller = \"bbr1\"\nfrom = \"a\"\nto = \"c\"\n";
+    let file = at.join("net.toml");
+    fs::write(&file, network).expect("written");
+    let places = "core,dsl.uplink,core";
+    let run = ["run", "net.toml", "--pcap", "captures", "--quiet"];
+    told(at, run.into_iter().chain(["--pcap-at", places]));
+    let names = fs::read_dir(at.join("captures")).expect("captures");
+    assert_eq!(names.count(), 4, "two ends, and two places");
+    for place in ["core", "dsl.uplink"] {
+        let capture = format!("captures/link-{place}.pcapng");
+        let json = told(at, ["trace", &capture, "--json"]);
+        let summary: Value = serde_json::from_str(&json).expect("JSON alone");
+        let flow = &summary["connections"][0]["flows"][0];
+        let to_sender = flow["to_sender_ms"].as_f64();
+        assert!(
+            to_sender.is_some_and(|time| (30.0..32.0).contains(&time)),
+            "{place}: {flow}"
+        );
+    }
+    let file = file.to_str().expect("a name");
+    let directory = at.join("none");
+    let directory = directory.to_str().expect("a name");
+    for (engine, place, parts) in [
+        ("sim", "dls", ["--pcap-at dls", "dsl"]),
+        ("linux", "dsl", ["--pcap-at", "--engine sim"]),
+    ] {
+        let capture = ["--pcap", directory, "--pcap-at", place];
+        let run = ["run", file, "--engine", engine];
+        refused(run.into_iter().chain(capture), 2, &parts);
+    }
+    assert!(!at.join("none").exists());
+}

@@ -144,16 +144,47 @@ impl Sim {
         cancel: &Cancel,
         to: [W; 2],
     ) -> Result<(Record, [W; 2]), EngineError> {
+        let (record, ends, _) =
+            self.run_captured_at(scenario, watch, cancel, to, Vec::<(Crossing, W)>::new())?;
+        Ok((record, ends))
+    }
+
+    /// Runs a scenario as [`Sim::run_captured`] does, and also writes captures at the entrances of links. Such a capture
+    /// has what one at an end of a real link has: the packets that enter the link in the direction of the crossing, and
+    /// those that leave it in the opposite direction. Returns the writers.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Sim::run_captured`].
+    pub fn run_captured_at<W: Write>(
+        &self,
+        scenario: &Scenario,
+        watch: &(dyn Fn(Progress) + Sync),
+        cancel: &Cancel,
+        to: [W; 2],
+        links: Vec<(Crossing, W)>,
+    ) -> Result<(Record, [W; 2], Vec<W>), EngineError> {
         let network = scenario.network();
-        let pcap = Pcap::new(to, watch::segment_sizes(&network)).map_err(EngineError::Capture)?;
+        let crossings: Vec<Crossing> = links.iter().map(|(crossing, _)| *crossing).collect();
+        let links = links.into_iter().map(|(crossing, to)| {
+            let name = network.name(crossing);
+            (name.unwrap_or_default(), to)
+        });
+        let sizes = watch::segment_sizes(&network);
+        let pcap = Pcap::new(to, links.collect(), sizes).map_err(EngineError::Capture)?;
         let (hops, flows) = (
             Hops::of(&network),
             Flows::new(scenario, watch::NOTHING_SENT),
         );
         let controllers = |group| network::ours(scenario, group);
-        let run = Run::new(&network, &controllers, hops, flows, pcap)?;
+        let mut run = Run::new(&network, &controllers, hops, flows, pcap)?;
+        for crossing in crossings {
+            let [entered, left] = [crossing, crossing.opposite()].map(network::link_of);
+            run.simulation.tap(entered, left);
+        }
         let (record, pcap) = run.record(watch, cancel)?;
-        Ok((record, pcap.finish().map_err(EngineError::Capture)?))
+        let (ends, links) = pcap.finish().map_err(EngineError::Capture)?;
+        Ok((record, ends, links))
     }
 }
 

@@ -23,7 +23,7 @@ pub(super) struct Numbers {
 }
 
 impl Numbers {
-    /// The number of a packet that passes an end: a new one at the end that sends it.
+    /// The number of a packet that passes an end, or goes there: a new one at the end that sends it.
     pub fn of(&mut self, passing: &Passing<'_>) -> u16 {
         let (is_from_data, identity) = identity(&passing.segment.body);
         let source = (passing.id.connection, passing.is_of_requests, is_from_data);

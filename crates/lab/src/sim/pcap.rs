@@ -1,4 +1,4 @@
-//! The packets at the ends of simulated connections, as TCP over IPv4.
+//! The packets at the ends of simulated connections, and on their way, as TCP over IPv4.
 //!
 //! A flow's sending end is 10.1.x.y, and its receiving end 10.2.x.y, where x and y are the flow's number. Each
 //! connection of a flow has a port of its own. TCP's state is the simulated one. The rest follows Linux: timestamps
@@ -33,10 +33,11 @@ const PORTS: u32 = 28_232;
 /// The size of the timestamp option, which the MSS option does not subtract (RFC 6691).
 const TIMESTAMP_BYTES: u64 = 12;
 
-/// Writes the packets at both ends.
+/// Writes the packets at both ends, and those at links.
 #[derive(Debug)]
 pub(super) struct Pcap<W> {
     ends: [Writer<W>; 2],
+    links: Vec<Writer<W>>,
     /// The first write error; nothing is written after it.
     failed: Option<io::Error>,
     /// The payload of each flow's full packets.
@@ -45,9 +46,16 @@ pub(super) struct Pcap<W> {
 }
 
 impl<W: Write> Pcap<W> {
-    /// Creates captures of the sending end and of the receiving end; `mss` has the payload of each flow's full packets.
-    pub fn new([sending, receiving]: [W; 2], mss: Vec<Bytes>) -> io::Result<Pcap<W>> {
+    /// Creates captures of the sending end and of the receiving end, and those at links under these names; `mss` has the
+    /// payload of each flow's full packets.
+    pub fn new(
+        [sending, receiving]: [W; 2],
+        links: Vec<(String, W)>,
+        mss: Vec<Bytes>,
+    ) -> io::Result<Pcap<W>> {
+        let links = links.into_iter().map(|(name, to)| Writer::new(to, &name));
         Ok(Pcap {
+            links: links.collect::<Result<_, _>>()?,
             ends: [
                 Writer::new(sending, "sender")?,
                 Writer::new(receiving, "receiver")?,
@@ -58,30 +66,50 @@ impl<W: Write> Pcap<W> {
         })
     }
 
-    /// Finishes the captures and returns the writers.
-    pub fn finish(self) -> io::Result<[W; 2]> {
-        let [sending, receiving] = self.ends;
-        match self.failed {
-            Some(error) => Err(error),
-            None => Ok([sending.finish()?, receiving.finish()?]),
+    /// Finishes the captures and returns the writers: those of the ends, and those of the links.
+    pub fn finish(self) -> io::Result<([W; 2], Vec<W>)> {
+        if let Some(error) = self.failed {
+            return Err(error);
         }
+        let [sending, receiving] = self.ends;
+        let links = self.links.into_iter().map(Writer::finish);
+        let links = links.collect::<Result<_, _>>()?;
+        Ok(([sending.finish()?, receiving.finish()?], links))
     }
+
+    fn write(&mut self, now: Time, place: Place, passing: &Passing<'_>) {
+        if self.failed.is_some() {
+            return;
+        }
+        let to = match place {
+            Place::End(end) => self.ends.get_mut(end),
+            Place::Link(link) => self.links.get_mut(link),
+        };
+        let mss = self.mss[passing.id.flow];
+        let number = self.numbers.of(passing);
+        let written = to.map_or(Ok(()), |to| write(to, now, passing, mss, number));
+        self.failed = written.err();
+    }
+}
+
+/// The place of a capture: an end, or a link by its index among those that are captured.
+#[derive(Debug, Clone, Copy)]
+enum Place {
+    End(usize),
+    Link(usize),
 }
 
 impl<W: Write> Tap for Pcap<W> {
     const WANTS_SEGMENTS: bool = true;
 
     fn on_segment(&mut self, now: Time, passing: &Passing<'_>) {
-        if self.failed.is_some() {
-            return;
-        }
         // Requests go the other way: their sending end is the receiving end of data.
         let is_at_data = (passing.end == End::Sending) != passing.is_of_requests;
-        let place = usize::from(!is_at_data);
-        let mss = self.mss[passing.id.flow];
-        let number = self.numbers.of(passing);
-        let written = write(&mut self.ends[place], now, passing, mss, number);
-        self.failed = written.err();
+        self.write(now, Place::End(usize::from(!is_at_data)), passing);
+    }
+
+    fn on_crossing(&mut self, now: Time, place: usize, passing: &Passing<'_>) {
+        self.write(now, Place::Link(place), passing);
     }
 }
 

@@ -33,6 +33,9 @@ pub(super) trait Tap {
 
     /// Handles a segment that leaves an end of a connection, or reaches it.
     fn on_segment(&mut self, now: Time, passing: &Passing<'_>);
+
+    /// Handles a segment that passes the end of a link, given the index of that capture.
+    fn on_crossing(&mut self, now: Time, place: usize, passing: &Passing<'_>);
 }
 
 /// The tap that wants no packets.
@@ -40,6 +43,8 @@ impl Tap for () {
     const WANTS_SEGMENTS: bool = false;
 
     fn on_segment(&mut self, _: Time, _: &Passing<'_>) {}
+
+    fn on_crossing(&mut self, _: Time, _: usize, _: &Passing<'_>) {}
 }
 
 /// The state of a flow that only a simulation can see.
@@ -177,6 +182,10 @@ impl<T: Tap, C: Controller> Observer<C> for Watch<T> {
 
     fn on_segment(&mut self, now: Time, passing: &Passing<'_>) {
         self.tap.on_segment(now, passing);
+    }
+
+    fn on_crossing(&mut self, now: Time, tap: usize, passing: &Passing<'_>) {
+        self.tap.on_crossing(now, tap, passing);
     }
 
     fn on_sent(&mut self, now: Time, id: Id, burst: &Burst, sender: &Sender<C>) {

@@ -1,6 +1,7 @@
 //! Reading captures of a simulation, compared with the simulation's own record.
 
 mod limits;
+mod links;
 mod losses;
 mod parts;
 mod path;

@@ -16,6 +16,7 @@ impl<O: Observer<C>, C: Controller> Simulation<O, C> {
     pub(super) fn on_link(&mut self, link: LinkIndex) {
         loop {
             let out = self.network.receive(self.now, link);
+            self.show_passed();
             self.look_ahead(link);
             match out {
                 None => {}
@@ -29,6 +30,25 @@ impl<O: Observer<C>, C: Controller> Simulation<O, C> {
             }
             if !self.network.has_more(self.now, link) {
                 return;
+            }
+        }
+    }
+
+    /// Notifies the observer of the packets that have passed taps. Packets of connections that are over are left out.
+    #[inline]
+    fn show_passed(&mut self) {
+        if !O::WATCHES_SEGMENTS {
+            return;
+        }
+        for passed in self.network.taps.passed.drain(..) {
+            let Packet {
+                segment, serial, ..
+            } = &passed.packet;
+            let slot = Slot(segment.connection);
+            if let Some(connection) = self.connections.of_packet(slot, *serial) {
+                let end = End::that_receives(&segment.body);
+                let passing = connection.passing(end, segment, passed.ecn);
+                self.observer.on_crossing(self.now, passed.tap, &passing);
             }
         }
     }
@@ -54,10 +74,10 @@ impl<O: Observer<C>, C: Controller> Simulation<O, C> {
         let Some(connection) = self.connections.of_packet(slot, packet.serial) else {
             return;
         };
-        let (end, sent) = match &packet.segment.body {
-            Body::Data(_) => (End::Receiving, connection.ecn),
-            Body::Syn { .. } | Body::FastOpen(_) => (End::Receiving, Ecn::NotCapable),
-            Body::SynAck { .. } | Body::Ack(_) => (End::Sending, Ecn::NotCapable),
+        let end = End::that_receives(&packet.segment.body);
+        let sent = match &packet.segment.body {
+            Body::Data(_) => connection.ecn,
+            _ => Ecn::NotCapable,
         };
         let ecn = if is_marked { Ecn::Marked } else { sent };
         connection.show_segment(&mut self.observer, self.now, end, &packet.segment, ecn);
@@ -135,6 +155,7 @@ impl<O: Observer<C>, C: Controller> Simulation<O, C> {
                 Ecn::NotCapable,
                 std::iter::once(*segment),
             );
+            self.show_passed();
         }
         let due = self.next_timer(slot, End::Receiving);
         // An acknowledgement that was pending and has been sent leaves a timer behind, which fires without effect.
@@ -197,6 +218,7 @@ impl<O: Observer<C>, C: Controller> Simulation<O, C> {
             }
             self.network
                 .send(self.now, way, serial, ecn, burst.segments());
+            self.show_passed();
             if self.hosts[host].is_immediate() {
                 self.on_departed(&burst);
             }
