@@ -1,85 +1,86 @@
 //! CDN, figure 7: a drawing of its testbed.
 
 use super::runs::{self, StudyRun};
-use super::{After, CDN, Figure, testbed};
+use super::testbed::FOREGROUND;
+use super::{After, CDN, Figure, transfers};
 use draw::{Axis, BLUE, Chart, Colour, Drawing, GREEN, Node, PURPLE, Picture, VERMILLION};
+use scenario::NamedLink;
 use studies::runs::Findings;
 
 pub const FIGURE: Figure = Figure::new(
     "cdn-7-testbed",
-    "The testbed: three paths, each between its own hosts",
+    "The testbed: three patterns of traffic from one machine over a shared link",
     After::Figure(CDN, 7),
     draw,
-)
-.on(lab::EngineKind::ALL);
+);
 
-const LOSS: &str = "path.loss";
+/// The middle and the width of each column: the machine, the shared link, the link of a pattern, its receiver.
+const COLUMNS: [(f64, f64); 4] = [(0.1, 0.17), (0.35, 0.2), (0.61, 0.2), (0.87, 0.24)];
 
-/// A row for each path: the sender, the emulated path, the receiver.
+/// The machine and the shared link, then a row for each link behind it with its receiver.
 fn draw(findings: &[Findings]) -> Picture {
-    let paths: Vec<StudyRun<'_>> = runs::all(runs::of_first(findings)).collect();
-    let rows = paths.len().max(1) as f64;
-    let mut drawing = Drawing::default();
-    for (row, path) in (0..).zip(&paths) {
-        let y = 1.0 - (f64::from(row) + 0.5) / rows;
-        let high = 0.78 / rows;
-        let node = |x, wide, lines: Vec<String>, colour: Colour| Node {
-            at: (x, y),
-            size: (wide, high),
+    let seen: Vec<StudyRun<'_>> = runs::all(runs::of_first(findings)).collect();
+    let links = seen.first().map(|seen| &seen.record().scenario.links[..]);
+    let Some((shared, lines)) = links.and_then(<[NamedLink]>::split_first) else {
+        return Picture::of("", 1, 0.0, []);
+    };
+    let rows = lines.len().max(1) as f64;
+    let node = |column: usize, (y, high): (f64, f64), lines: Vec<String>, colour: Colour| {
+        let (x, wide) = COLUMNS[column];
+        let (at, size) = ((x, y), (wide, high));
+        Node {
+            at,
+            size,
             lines,
             colour,
-        };
-        let class = testbed::class(path);
-        let receiver = match class {
-            "to clients" => "Client",
-            "between sites" => "Cache at another site",
-            _ => "Cache of the same site",
-        };
-        let sends = vec!["Cache".into(), "bbr1 or cubic, paced by FQ".into()];
-        let gets = vec![receiver.into(), measured(path)];
+        }
+    };
+    let arrow = |from: usize, (y, to_y): (f64, f64)| {
+        let ((left, left_wide), (right, right_wide)) = (COLUMNS[from], COLUMNS[from + 1]);
+        let ends = (left + left_wide / 2.0, right - right_wide / 2.0);
+        ((ends.0, y), (ends.1, to_y))
+    };
+    let machine = vec!["Cache".into(), "paced by FQ".into()];
+    let mut drawing = Drawing::default();
+    drawing.nodes.extend([
+        node(0, (0.5, 0.3), machine, GREEN),
+        node(1, (0.5, 0.3), settings("Shared link", shared), BLUE),
+    ]);
+    drawing.arrows.push(arrow(0, (0.5, 0.5)));
+    for (row, link) in (0..).zip(lines) {
+        let y = 1.0 - (f64::from(row) + 0.5) / rows;
+        let high = 0.78 / rows;
+        let mut gets = vec![link.to.to_string()];
+        gets.extend(seen.iter().map(|seen| measured(seen, link)));
+        let colour = if row == 0 { VERMILLION } else { PURPLE };
         drawing.nodes.extend([
-            node(0.15, 0.27, sends, GREEN),
-            node(0.5, 0.27, emulated(class, path), BLUE),
-            node(0.85, 0.27, gets, if row == 0 { VERMILLION } else { PURPLE }),
+            node(2, (y, high), settings("Path", link), BLUE),
+            node(3, (y, high), gets, colour),
         ]);
         drawing
             .arrows
-            .extend([((0.285, y), (0.362, y)), ((0.635, y), (0.712, y))]);
+            .extend([arrow(1, (0.5, y)), arrow(2, (y, y))]);
     }
     let chart = Chart::new(Axis::blank(), Axis::blank()).with(drawing);
     Picture::of("", 1, 130.0 * rows, [chart])
 }
 
-/// The settings of the path.
-fn emulated(class: &str, seen: &StudyRun<'_>) -> Vec<String> {
-    let path = seen.path();
-    let buffer = path.buffer_bytes.unwrap_or_default() as f64;
-    vec![
-        format!("Path {class}"),
-        format!(
-            "{}, RTprop {} ms",
-            testbed::rate(seen.rate()),
-            path.rtprop_ms
-        ),
-        format!("{} of buffer, {} loss", size(buffer), seen.value(LOSS)),
-    ]
+/// The settings of a link, one a line.
+fn settings(name: &str, link: &NamedLink) -> Vec<String> {
+    let settings = report::describe(&link.path);
+    let lines = settings.split(", ").map(str::to_owned);
+    std::iter::once(name.to_owned()).chain(lines).collect()
 }
 
-fn size(bytes: f64) -> String {
-    match bytes {
-        bytes if bytes >= 1e6 => format!("{:.0} MB", bytes / 1e6),
-        bytes => format!("{:.0} kB", bytes / 1e3),
-    }
-}
-
-/// The measurements of a transfer alone on the path.
-fn measured(seen: &StudyRun<'_>) -> String {
-    let flow = seen.flows().first();
-    let goodput = flow.map_or(0.0, |flow| flow.goodput_bps as f64);
-    let rtt = flow.and_then(|flow| flow.rtt_ms.min).unwrap_or(f64::NAN);
-    let goodput = match goodput {
-        goodput if goodput >= 1e9 => format!("{:.2} Gbit/s", goodput / 1e9),
-        goodput => format!("{:.1} Mbit/s", goodput / 1e6),
+/// The throughput of the objects behind a link: `bbr1: 91 Mbit/s`.
+fn measured(seen: &StudyRun<'_>, link: &NamedLink) -> String {
+    let groups = &seen.record().scenario.flows;
+    let is_behind = |group: usize| {
+        let to = groups.get(group).and_then(|flow| flow.to.as_ref());
+        to == Some(&link.to)
     };
-    format!("measured: {goodput}, {rtt:.1} ms")
+    let objects = transfers::of_groups(seen, is_behind);
+    let median = runs::median(objects.iter().map(transfers::Arrived::throughput));
+    let controller = seen.value(FOREGROUND);
+    format!("{controller}: {median:.0} Mbit/s an object")
 }

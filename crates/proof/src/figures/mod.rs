@@ -17,6 +17,7 @@ mod chosen;
 mod client_load;
 mod coexistence;
 mod curves;
+mod days;
 mod figure;
 mod laboratory;
 mod list;

@@ -1,5 +1,7 @@
 //! The transfers of objects.
 
+use std::collections::HashSet;
+
 use super::runs::{self, StudyRun};
 use draw::{Axis, Cell, Unit};
 use record::Transfer;
@@ -26,8 +28,17 @@ impl Arrived {
 
 /// The objects of a run that were requested after the warmup and completed.
 pub fn of(seen: &StudyRun<'_>) -> Vec<Arrived> {
+    of_groups(seen, |_| true)
+}
+
+/// Those of the groups of flows with these indices in the scenario.
+pub fn of_groups(seen: &StudyRun<'_>, is_of: impl Fn(usize) -> bool) -> Vec<Arrived> {
+    let flows = seen.flows().iter();
+    let flows = flows.filter(|flow| flow.group.is_none_or(&is_of));
+    let ids: HashSet<usize> = flows.map(|flow| flow.id).collect();
     let record = seen.record();
     let rows = record.transfers.rows.iter();
+    let rows = rows.filter(|transfer| ids.contains(&transfer.flow));
     let arrived = |transfer: &Transfer| {
         let took = transfer
             .completed?
