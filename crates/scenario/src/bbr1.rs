@@ -66,6 +66,17 @@ pub enum Variant {
     Paper,
 }
 
+impl Variant {
+    /// Its name in scenarios.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Variant::Linux => "linux",
+            Variant::Linux419 => "linux-4.19",
+            Variant::Paper => "paper",
+        }
+    }
+}
+
 /// A name stands for a table with that variant.
 impl From<Variant> for Bbr1Spec {
     fn from(variant: Variant) -> Bbr1Spec {
@@ -242,13 +253,15 @@ mod tests {
         for (name, config) in [
             ("linux", Config::linux()),
             ("linux-4.19", Config::linux_4_19()),
+            ("paper", Config::paper()),
         ] {
             let named = scenario("bbr1", &format!("{name:?}")).unwrap();
-            assert_eq!(named.flows[0].bbr1.unwrap().config(), config);
+            let spec = named.flows[0].bbr1.unwrap();
+            assert_eq!((spec.config(), spec.variant.name()), (config, name));
             assert_eq!(named.to_string().parse(), Ok(named));
         }
         let of_its_time = Config::linux_4_19();
-        assert!(!of_its_time.has_departure_model);
+        assert!(!of_its_time.has_departure_model && of_its_time.does_equal_rtt_renew);
         assert_eq!(of_its_time.extra_acked_gain, Ratio::ZERO);
     }
 

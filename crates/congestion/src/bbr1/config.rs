@@ -148,21 +148,21 @@ impl Config {
         }
     }
 
-    /// BBRv1 as Linux 4.19 ran it: without the departure model, which came with 4.20, and without the room for aggregated
-    /// ACKs, which came with 5.1.
+    /// BBRv1 as Linux 4.19 ran it: without the departure model, which came with 4.20; without the room for aggregated
+    /// ACKs, which came with 5.1; and with RTprop renewed by an equal RTT, which ended in November 2020 (5.10,
+    /// [`does_equal_rtt_renew`](Config::does_equal_rtt_renew)).
     ///
-    /// Two things are as in later Linux. An equal RTT no longer renews RTprop
-    /// ([`does_equal_rtt_renew`](Config::does_equal_rtt_renew)); on a simulated path without noise every empty queue
-    /// gives the same RTT, which is rare on a real one. And the window has two packets more only in the phase with gain
-    /// 5/4, while 4.18 to 5.3 had them in all of ProbeBW ("tcp_bbr: fix quantization code to not raise cwnd if not
-    /// probing bandwidth"). Linux 4.9 to 4.17 had neither these packets nor a substitute ("tcp_bbr: fix bw probing to
-    /// raise in-flight data for very small BDPs").
+    /// One thing is as in later Linux: the window has two packets more only in the phase with gain 5/4, while 4.18 to 5.3
+    /// had them in all of ProbeBW ("tcp_bbr: fix quantization code to not raise cwnd if not probing bandwidth"). Linux 4.9
+    /// to 4.17 had neither these packets nor a substitute ("tcp_bbr: fix bw probing to raise in-flight data for very small
+    /// BDPs").
     ///
     /// The pacing margin came with 4.20, too. Before, FQ counted the link's header, and BBR's rate did not include it.
     /// The effect was about the same 1 %, as the comment beside `bbr_pacing_margin_percent` says.
     pub const fn linux_4_19() -> Config {
         Config {
             extra_acked_gain: Ratio::ZERO,
+            does_equal_rtt_renew: true,
             has_departure_model: false,
             ..Config::linux()
         }

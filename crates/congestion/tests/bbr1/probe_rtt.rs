@@ -1,9 +1,10 @@
 //! ProbeRTT.
 
+use congestion::bbr1::{Bbr1, Config};
 use congestion::{Bytes, Duration, Ratio, Time};
 
 use super::{bbr1, bulk};
-use crate::support::{Flow, MSS, Point, at_ms, mbit, path};
+use crate::support::{Flow, MSS, Point, at_ms, connection, mbit, path};
 
 const RTPROP: Duration = Duration::from_millis(40);
 
@@ -52,6 +53,23 @@ fn at_most_once_in_ten_seconds_and_at_least_200_ms() {
             emptied <= Some(RTPROP + Duration::from_millis(2)),
             "{emptied:?}"
         );
+    }
+}
+
+/// A flow alone empties the queue in each gain cycle and sees its RTprop again. Until November 2020, that was enough for
+/// Linux.
+#[test]
+fn a_flow_of_linux_4_19_that_is_alone_needs_none() {
+    let of_its_time = Config::linux_4_19().off_host();
+    let today = Config {
+        does_equal_rtt_renew: false,
+        ..of_its_time
+    };
+    for (config, expected) in [(of_its_time, 0), (today, 3)] {
+        let bbr1 = Bbr1::new(connection(1), config);
+        let mut flow = Flow::bulk(bbr1, path(mbit(10), RTPROP, Ratio::new(4, 1), Ratio::ZERO));
+        flow.run_until(at_ms(35_000));
+        assert_eq!(stays(&flow.points).len(), expected, "{config:?}");
     }
 }
 
