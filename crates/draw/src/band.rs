@@ -1,7 +1,7 @@
 //! Named parts of a chart.
 
 use super::canvas::{Anchor, Canvas};
-use super::colours::{BLACK, SHADE};
+use super::colours::BLACK;
 use super::font::Letters;
 use super::names::Taken;
 use super::place::Rect;
@@ -16,8 +16,6 @@ pub struct Band {
     pub to: f64,
     /// Its name.
     pub name: String,
-    /// Whether it has a background of its own, to distinguish it from its neighbours.
-    pub is_shaded: bool,
 }
 
 /// The height of the name, and its distance from the frame, in pixels.
@@ -37,12 +35,6 @@ impl Band {
 }
 
 impl Paint for Band {
-    fn ground(&self, canvas: &mut Canvas, plot: &Plot<'_>) {
-        if self.is_shaded {
-            canvas.fill(self.rect(plot).corners(), SHADE);
-        }
-    }
-
     /// Draws its name in the middle of its width, as high as it covers nothing.
     fn name(&self, canvas: &mut Canvas, plot: &Plot<'_>, taken: &mut Taken) {
         let letters = Letters::new(11.0, BLACK).bold();

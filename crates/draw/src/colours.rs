@@ -36,14 +36,12 @@ pub const NAME: Colour = (85, 90, 98);
 pub const AXIS: Colour = (90, 90, 90);
 pub const GRID: Colour = (222, 224, 228);
 pub const FINE_GRID: Colour = (238, 240, 242);
-/// The background of every second band.
-pub const SHADE: Colour = (243, 245, 247);
 /// The colour between cells.
 pub const EDGE: Colour = (254, 255, 255);
 
 /// The equivalent of each colour in the dark theme. Other colours stay as they are, such as the backgrounds of dark
 /// letters.
-const DARK: [(Colour, Colour); 18] = [
+const DARK: [(Colour, Colour); 17] = [
     (WHITE, (20, 23, 27)),
     (BLACK, (228, 232, 236)),
     (FAINT, (154, 165, 177)),
@@ -51,7 +49,6 @@ const DARK: [(Colour, Colour); 18] = [
     (AXIS, (138, 147, 158)),
     (GRID, (49, 56, 64)),
     (FINE_GRID, (36, 41, 48)),
-    (SHADE, (28, 33, 39)),
     (GREY, (140, 150, 160)),
     (GREEN, (47, 199, 154)),
     (VERMILLION, (240, 128, 60)),

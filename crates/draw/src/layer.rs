@@ -1,5 +1,6 @@
 //! The layers of a chart.
 
+use super::area::Area;
 use super::band::Band;
 use super::bars::Bars;
 use super::cells::Cells;
@@ -33,4 +34,4 @@ macro_rules! layers {
     };
 }
 
-layers!(Curve, Bars, Cells, Rule, Band, Drawing);
+layers!(Curve, Bars, Cells, Rule, Area, Band, Drawing);

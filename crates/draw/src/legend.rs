@@ -74,7 +74,11 @@ pub fn keys(charts: &[Chart]) -> Vec<Key> {
                     }
                 }
                 Layer::Bars(bars) => add(&mut names, &bars.name, bars.look, true),
-                Layer::Cells(_) | Layer::Rule(_) | Layer::Band(_) | Layer::Drawing(_) => {}
+                Layer::Cells(_)
+                | Layer::Rule(_)
+                | Layer::Area(_)
+                | Layer::Band(_)
+                | Layer::Drawing(_) => {}
             }
         }
     }

@@ -20,6 +20,7 @@
 //! assert!(picture.svg().starts_with("<svg"));
 //! ```
 
+mod area;
 mod axis;
 mod band;
 mod bars;
@@ -44,6 +45,7 @@ mod svg;
 mod table;
 mod unit;
 
+pub use area::Area;
 pub use axis::Axis;
 pub use band::Band;
 pub use bars::Bars;

@@ -66,7 +66,7 @@ fn rows(chart: &Chart) -> Vec<Row> {
                     texts.for_each(|text| row(name, vec![text]));
                 }
             }
-            Layer::Rule(_) | Layer::Band(_) => {}
+            Layer::Rule(_) | Layer::Area(_) | Layer::Band(_) => {}
         }
     }
     rows.extend(chart.inset.iter().flat_map(|inset| self::rows(inset)));

@@ -15,30 +15,35 @@ pub const FIGURE: Figure = Figure::new(
 const LOSS: &str = "path.loss";
 
 fn draw(findings: &[Findings]) -> Picture {
-    let charts = runs::values(findings, LOSS).into_iter().map(|loss| {
-        let is_of_it = |seen: &StudyRun<'_>| seen.value(LOSS) == loss;
+    let controllers = runs::values(findings, CONTROLLER);
+    let losses = runs::values(findings, LOSS);
+    let spaced = |loss: &str| format!("{} loss", loss.replace('%', " %"));
+    let resent = losses.iter().map(|loss| {
+        let shares = controllers.iter().map(|controller| {
+            let of_it = runs::with(findings, CONTROLLER, controller);
+            let of_it = of_it.filter(|seen| seen.value(LOSS) == *loss);
+            let share = runs::median(of_it.map(|seen| seen.resent())) * 100.0;
+            format!("{controller} {share:.2} %")
+        });
+        let shares: Vec<String> = shares.collect();
+        format!("with {}, {}", spaced(loss), shares.join(" and "))
+    });
+    let resent: Vec<String> = resent.collect();
+    let charts = losses.iter().map(|loss| {
+        let is_of_it = |seen: &StudyRun<'_>| seen.value(LOSS) == *loss;
         let curves = curves::distributions(findings, CONTROLLER, |seen| {
             let of_it = Some(seen).filter(is_of_it);
             of_it.map_or(Vec::new(), |seen| {
                 transfers::throughputs(&seen, transfers::LARGE_ABOVE_BYTES)
             })
         });
-        let resent = runs::values(findings, CONTROLLER)
-            .into_iter()
-            .map(|controller| {
-                let of_it = runs::with(findings, CONTROLLER, controller).filter(is_of_it);
-                let share = runs::median(of_it.map(|seen| seen.resent())) * 100.0;
-                format!("{controller} {share:.2} %")
-            });
-        let resent: Vec<String> = resent.collect();
-        let loss = loss.replace('%', " %");
         let all = curves::across(&curves);
         Chart::new(
             Axis::from_zero("Throughput", Unit::MEGABITS_PER_SECOND, all),
             curves::share_of("objects"),
         )
-        .titled(format!("{loss} loss; sent again: {}", resent.join(", ")))
+        .titled(spaced(loss))
         .with_all(curves)
     });
-    Picture::of("", 2, 360.0, charts)
+    Picture::of("", 2, 360.0, charts).explained(format!("Sent again: {}.", resent.join("; ")))
 }

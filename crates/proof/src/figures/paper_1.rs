@@ -3,8 +3,8 @@
 use super::runs::{self, StudyRun, mega};
 use super::{After, Figure, PAPER};
 use draw::{
-    Axis, BLUE, Band, Chart, Curve, Dash, GREEN, GREY, Look, Mark, ORANGE, PURPLE, Picture, Rule,
-    Unit,
+    Area, Axis, BLUE, Band, Chart, Curve, Dash, GREEN, GREY, Look, Mark, ORANGE, PURPLE, Picture,
+    Rule, Unit,
 };
 use studies::runs::Findings;
 
@@ -46,26 +46,29 @@ impl Path {
         1.0 + self.buffer
     }
 
-    /// A chart over the amount in flight: the measurements and the limits of the path.
-    fn chart(&self, y: Axis, ideal: &[(f64, f64)], measured: Curve) -> Chart {
+    /// A chart over the amount in flight: the measurements and the limits of the path. Beyond the limits, at this end of
+    /// the axis of y, nothing is possible.
+    fn chart(&self, y: Axis, (ideal, beyond): (&[(f64, f64)], f64), measured: Curve) -> Chart {
         let full = self.full();
-        let band = |from, to, name: &str, is_shaded| Band {
+        let band = |from, to, name: &str| Band {
             from,
             to,
             name: name.into(),
-            is_shaded,
         };
         let bands = [
-            band(0.0, 1.0, "app limited", false),
-            band(1.0, full, "bandwidth limited", true),
-            band(full, full + 1.0, "buffer limited", false),
+            band(0.0, 1.0, "app limited"),
+            band(1.0, full, "bandwidth limited"),
+            band(full, full + 1.0, "buffer limited"),
         ];
+        let ends = [(full + 1.0, beyond), (0.0, beyond)];
+        let impossible = (!ideal.is_empty()).then(|| Area::new(ideal.iter().copied().chain(ends)));
         let limits = (!ideal.is_empty()).then(|| {
             let look = Look::line(GREY, Dash::Solid).wide(4.0);
             let name = "the path's limits: RTprop, BtlBw, buffer";
             Curve::new(name, look, ideal.iter().copied())
         });
         Chart::new(Axis::linear("In flight", Unit::BDP, 0.0, full + 1.0), y)
+            .with_all(impossible)
             .with_all(bands)
             .with_all(limits)
             .with(measured)
@@ -118,22 +121,25 @@ fn draw(findings: &[Findings]) -> Picture {
     let charts = [
         path.chart(
             Axis::from_zero("RTT", Unit::MILLISECONDS, [most * 1.1]),
-            &[(0.0, least), (1.0, least), (full, most), (end, most)],
+            (
+                &[(0.0, least), (1.0, least), (full, most), (end, most)],
+                0.0,
+            ),
             measured("measured RTT", BLUE, |seen| seen.rtt_p50()),
         ),
         path.chart(
             Axis::from_zero("Delivery rate", Unit::MEGABITS_PER_SECOND, [limit * 1.2]),
-            &[(0.0, 0.0), (1.0, limit), (end, limit)],
+            (&[(0.0, 0.0), (1.0, limit), (end, limit)], f64::MAX),
             measured("measured delivery rate", GREEN, |seen| mega(seen.goodput())),
         ),
         path.chart(
             Axis::from_zero("Rate / RTT (share of the greatest)", Unit::NONE, [1.2]),
-            &ideal_power,
+            (&ideal_power, f64::MAX),
             measured("measured rate / RTT", PURPLE, power),
         ),
         path.chart(
             Axis::from_zero("Lost packets", Unit::PERCENT, [most_lost]),
-            &[],
+            (&[], 0.0),
             loss,
         ),
     ];

@@ -3,7 +3,7 @@
 use super::runs::{self, StudyRun, mega};
 use super::{After, Figure, PAPER, curves};
 use draw::{Axis, Chart, Curve, Look, Picture, Rule, Unit};
-use record::FlowRecord;
+use record::{FlowRecord, FlowSample};
 use studies::runs::Findings;
 
 pub const FIGURE: Figure = Figure::new(
@@ -12,7 +12,12 @@ pub const FIGURE: Figure = Figure::new(
     After::Figure(PAPER, 6),
     draw,
 )
-.on(lab::EngineKind::ALL);
+.on(lab::EngineKind::ALL)
+.with_samples();
+
+/// The time over which throughput is taken: shorter than a ProbeRTT, which is a dip of 200 ms, and longer than a gain cycle
+/// of eight rounds.
+const BIN_S: f64 = 0.2;
 
 fn draw(findings: &[Findings]) -> Picture {
     let charts = findings.chunks(1).flat_map(|of_engine| {
@@ -48,15 +53,26 @@ fn chart(seen: &StudyRun<'_>, engine: &str) -> Chart {
         .with_all(flows.iter().enumerate().map(curve))
 }
 
-/// The flow's throughput in Mbit/s, at the middle of each second of its life.
+/// The flow's throughput in Mbit/s, at the middle of each bin of its life.
 fn throughput(flow: &FlowRecord) -> Vec<(f64, f64)> {
-    let interval = flow.throughput.interval().as_secs_f64();
-    let seconds = flow.throughput.bytes().iter().zip(0u32..);
-    seconds
-        .map(|(bytes, index)| {
-            let middle = (f64::from(index) + 0.5) * interval;
-            (middle, *bytes as f64 * 8.0 / interval / 1e6)
+    let start = flow.start.as_secs_f64();
+    let bin = |sample: &FlowSample| (sample.at.as_secs_f64() / BIN_S).floor();
+    let bins = flow.samples.chunk_by(|one, other| bin(one) == bin(other));
+    // What is delivered by the end of a bin.
+    let ends: Vec<(f64, u64)> = bins
+        .filter_map(|bin_of| {
+            let last = bin_of.last()?;
+            Some((last.at.as_secs_f64(), last.delivered.get()))
         })
-        .filter(|(middle, _)| *middle >= flow.start.as_secs_f64())
+        .collect();
+    ends.windows(2)
+        .filter_map(|pair| {
+            let [(from, before), (to, after)] = pair else {
+                return None;
+            };
+            let bits = after.saturating_sub(*before) as f64 * 8.0;
+            Some(((from + to) / 2.0, bits / (to - from) / 1e6))
+        })
+        .filter(|(middle, _)| *middle >= start)
         .collect()
 }

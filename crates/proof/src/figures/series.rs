@@ -50,6 +50,11 @@ pub fn btl_bw(sample: &FlowSample) -> Option<f64> {
     sample.btl_bw.map(mbit)
 }
 
+/// The pacing rate as a multiple of BtlBw.
+pub fn pacing_gain(sample: &FlowSample) -> Option<f64> {
+    Some(mbit(sample.pacing_rate) / mbit(sample.btl_bw?))
+}
+
 /// The amount acknowledged, in kilobytes.
 pub fn acked(sample: &FlowSample) -> Option<f64> {
     Some(sample.delivered.get() as f64 / 1e3)
