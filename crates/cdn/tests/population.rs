@@ -2,10 +2,11 @@
 
 use std::path::Path;
 
-use cdn::population::{self, Member, Spec};
+use cdn::population::{self, AS_ASSUMED, Contender, Member, Spec};
 use lab::Cancel;
 use lab::EngineKind;
 use record::Summary;
+use scenario::Bbr1Variant;
 use studies::runs::Batch;
 
 const TEXT: &str = r#"name = "two"
@@ -136,7 +137,7 @@ fn what_makes_no_sense_is_answered_with_its_place() {
         (
             "name = \"two\"",
             "name = \"two\"\nshare = 1",
-            "line 2: share: unknown key; known: name, scenario, access",
+            "line 2: share: unknown key; known: name, scenario, access, version",
         ),
         (
             "[scenario]",
@@ -228,12 +229,97 @@ fn what_makes_no_sense_is_answered_with_its_place() {
     assert_eq!(wrong, [""; 0]);
 }
 
+const VERSION: &str = r#"
+[[version]]
+name = "deep"
+[version.scenario]
+duration = "7s"
+"flow.bytes" = "900kb"
+[[version.change]]
+region = ["There"]
+path = { buffer = "3mb", loss = "0%" }
+swing = { every = "1s", sigma = 0.1 }
+[[version.change]]
+access = ["line"]
+path = { jitter = "3ms" }
+"#;
+
+#[test]
+fn a_version_changes_what_it_names_and_nothing_else() {
+    let spec = spec(&format!("{TEXT}{VERSION}"));
+    let drawn = |name| spec.version(name).unwrap().draw(1, 40).unwrap();
+    let (as_assumed, deep) = (drawn(AS_ASSUMED), drawn("deep"));
+    assert_eq!(texts(&as_assumed), texts(&spec.draw(1, 40).unwrap()));
+    for (before, after) in as_assumed.iter().zip(&deep) {
+        let (path, of) = (&before.scenario.path, &after.scenario.path);
+        assert_eq!((path.data.rate, path.rtt), (of.data.rate, of.rtt));
+        assert_eq!(before.scenario.seed, after.scenario.seed);
+        let text = after.scenario.to_string();
+        assert!(text.contains("duration = \"7s\""), "{text}");
+        assert!(text.contains("bytes = \"900kb\""), "{text}");
+        let is_there = after.region == "There";
+        assert_eq!(text.contains("buffer = \"3mb\""), is_there, "{text}");
+        assert_eq!(text.contains("jitter = \"3ms\""), !is_there, "{text}");
+        assert_eq!(of.data.changes.len(), if is_there { 6 } else { 0 });
+    }
+    let error = spec.version("deap").unwrap_err().to_string();
+    assert_eq!(error, "version: there is no deap; did you mean `deep`?");
+    for (from, to, expected) in [
+        (
+            "\"There\"",
+            "\"Their\"",
+            "version[0].change[0].region: names no access",
+        ),
+        (
+            "\"deep\"",
+            "\"as assumed\"",
+            "version[0].name: there is a version as assumed already",
+        ),
+        (
+            "path = { jitter = \"3ms\" }",
+            "",
+            "version[0].change[1].path: is missing, and swing too",
+        ),
+        (
+            "flow.bytes",
+            "flow.bites",
+            "version[0].scenario.flow.bites: unknown key",
+        ),
+    ] {
+        let text = format!("{TEXT}{}", VERSION.replace(from, to));
+        let drawn =
+            Spec::parse(&text, Path::new("")).and_then(|spec| spec.version("deep")?.draw(1, 4));
+        let error = drawn.unwrap_err().to_string();
+        assert!(error.contains(expected), "{error}");
+    }
+}
+
 #[test]
 fn every_member_runs_with_every_controller_and_jobs_change_nothing() {
     let members = spec(TEXT).draw(3, 8).unwrap();
-    let controllers = ["bbr1", "cubic"].map(|name| name.parse().unwrap());
+    let contenders = [
+        ("bbr1", Bbr1Variant::Linux419),
+        ("bbr1", Bbr1Variant::Linux),
+        ("cubic", Bbr1Variant::Linux),
+    ];
+    let contenders = contenders.map(|(controller, bbr1)| Contender {
+        controller: controller.parse().unwrap(),
+        bbr1,
+    });
     let mut batch = Batch::new(EngineKind::Sim);
-    let plan = population::plan(&members, &controllers);
+    let plan = population::plan(&[(AS_ASSUMED, members.clone())], &contenders);
+    let variants = plan.points.iter().map(|point| {
+        let flow = &point.scenario.flows[0];
+        (
+            point.values[3].as_str(),
+            flow.bbr1.expect("set").variant.name(),
+        )
+    });
+    assert!(
+        variants
+            .into_iter()
+            .all(|(told, is)| told == is && told != "paper")
+    );
     batch.add("population.toml", plan).unwrap();
     let run = |jobs| {
         let mut found = Vec::new();
@@ -257,7 +343,7 @@ fn every_member_runs_with_every_controller_and_jobs_change_nothing() {
     let expected: Vec<(&str, &str)> = members
         .iter()
         .flat_map(|one| {
-            ["bbr1", "cubic"].map(|controller| (one.scenario.name.as_str(), controller))
+            ["bbr1", "bbr1", "cubic"].map(|controller| (one.scenario.name.as_str(), controller))
         })
         .collect();
     assert_eq!(order, expected);
@@ -269,9 +355,13 @@ fn every_member_runs_with_every_controller_and_jobs_change_nothing() {
 fn the_population_that_comes_along_can_be_drawn() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let spec = Spec::load(&root.join("scenarios/population.toml")).unwrap();
-    let members = spec.draw(1, 3000).unwrap();
     let check = |member: &Member| member.scenario.check();
-    assert!(members.iter().all(|member| check(member).is_ok()));
+    let own = spec.versions.iter().map(|version| version.name.as_str());
+    for version in own.chain([AS_ASSUMED]) {
+        let members = spec.version(version).unwrap().draw(1, 3000).unwrap();
+        assert!(members.iter().all(|member| check(member).is_ok()));
+    }
+    let members = spec.draw(1, 3000).unwrap();
     let mut regions: Vec<&str> = members
         .iter()
         .map(|member| member.region.as_str())

@@ -12,7 +12,15 @@ pub const FULLPIPE: (&str, &[&str]) = (
 /// The program of our lab book, and its commands.
 pub const PROOF: (&str, &[&str]) = (
     "fullpipe-proof",
-    &["claims", "figures", "calibrate", "cdn", "intervals"],
+    &[
+        "claims",
+        "figures",
+        "calibrate",
+        "cdn",
+        "intervals",
+        "population",
+        "variants",
+    ],
 );
 
 /// Which program has this command: one that the present program does not have.

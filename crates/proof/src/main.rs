@@ -11,7 +11,7 @@ use clap::{Parser, Subcommand};
 use linux::command::init_main;
 use program::failure::Failure;
 
-use commands::{calibrate, cdn, claims, figures, intervals};
+use commands::{calibrate, cdn, claims, figures, intervals, population, variants};
 
 /// Measure again what Fullpipe says about BBR and about itself
 #[derive(Debug, Parser)]
@@ -35,6 +35,8 @@ enum Command {
     Calibrate(calibrate::Options),
     Cdn(cdn::Options),
     Intervals(intervals::Options),
+    Population(population::Options),
+    Variants(variants::Options),
 }
 
 impl Command {
@@ -45,6 +47,8 @@ impl Command {
             Command::Calibrate(options) => calibrate::run(options),
             Command::Cdn(options) => cdn::run(options),
             Command::Intervals(options) => intervals::run(options),
+            Command::Population(options) => population::run(options),
+            Command::Variants(options) => variants::run(options),
         }
     }
 }

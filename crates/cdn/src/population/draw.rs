@@ -2,8 +2,9 @@
 
 use units::Duration;
 
+use super::access::{Access, Swing};
 use super::distribution::Draws;
-use super::spec::{Access, Spec, Swing};
+use super::spec::Spec;
 use document::DocumentError;
 use document::tree::{Entry, Node};
 use scenario::{Draft, Scenario};

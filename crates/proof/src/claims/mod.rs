@@ -16,7 +16,7 @@ mod measurable;
 pub mod spec;
 mod studies;
 mod table;
-mod words;
+pub(crate) mod words;
 
 pub use document::{Origin, marks, section};
 pub use expectation::{Band, Expectation};

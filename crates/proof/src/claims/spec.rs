@@ -246,7 +246,7 @@ impl Claim {
     ///
     /// A file is missing or invalid. Points are not checked yet.
     pub fn runs(&self, shelf: &Shelf, length: Length) -> Result<Source, SourceError> {
-        match self.population {
+        match &self.population {
             Some(population) => Source::of_population(population, shelf, length),
             None => Source::of_study(&self.study, shelf, length),
         }

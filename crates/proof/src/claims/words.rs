@@ -29,7 +29,7 @@ fn plain(value: f64) -> String {
 }
 
 /// `≥ 95.0 %`, `≤ 2`, `2–25`.
-pub(super) fn band(expectation: &Expectation) -> String {
+pub(crate) fn band(expectation: &Expectation) -> String {
     let text = |value| text(expectation.unit(), value);
     match expectation.band {
         Band {
@@ -53,7 +53,7 @@ pub(super) fn band(expectation: &Expectation) -> String {
 }
 
 /// `95.2 %`, or the range if there are several points.
-pub(super) fn measured(judgement: &Judgement<'_>) -> String {
+pub(crate) fn measured(judgement: &Judgement<'_>) -> String {
     match judgement.range() {
         None => "–".to_owned(),
         Some(Spread { min, max, .. }) => {
@@ -96,7 +96,7 @@ fn found(expectation: &Expectation, value: f64) -> String {
     }
 }
 
-pub(super) const fn verdict(verdict: Verdict) -> &'static str {
+pub(crate) const fn verdict(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Holds => "holds",
         Verdict::Differs => "differs",

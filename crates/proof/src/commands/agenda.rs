@@ -6,7 +6,7 @@ use program::output;
 use proof::study::Source;
 use studies::runs::{Batch, Findings};
 
-use crate::options::study_options::StudyOptions;
+use crate::options::work_options::WorkOptions;
 
 /// A study and its purpose.
 pub struct Item<T> {
@@ -53,7 +53,7 @@ impl<'i, T> Agenda<'i, T> {
     /// their number.
     pub fn run(
         &self,
-        options: &StudyOptions,
+        options: &WorkOptions,
         cancel: &Cancel,
         mut done: impl FnMut(&'i Item<T>, Findings, bool),
     ) -> u64 {

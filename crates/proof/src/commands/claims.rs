@@ -98,7 +98,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     let began = Instant::now();
     let mut judgements = Vec::new();
     let mut loads: Vec<f64> = machine::load().into_iter().collect();
-    agenda.run(&options.study, &cancel, |item, findings, _| {
+    agenda.run(&options.study.work, &cancel, |item, findings, _| {
         let (study, length) = (item.what, options.study.length());
         judgements.extend(Judgement::all(&claims, study, &findings, length));
         if let Some(records) = &records {

@@ -74,7 +74,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     let (_runtime, cancel) = interrupt::cancel()?;
     let mut found: HashMap<&str, Vec<Findings>> = HashMap::new();
     let mut written = Ok(());
-    let failed = agenda.run(&options.study, &cancel, |item, findings, is_last| {
+    let failed = agenda.run(&options.study.work, &cancel, |item, findings, is_last| {
         let name = item.what.name;
         found.entry(name).or_default().push(findings);
         if is_last && written.is_ok() {

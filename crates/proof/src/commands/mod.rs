@@ -6,3 +6,5 @@ pub mod cdn;
 pub mod claims;
 pub mod figures;
 pub mod intervals;
+pub mod population;
+pub mod variants;

@@ -45,5 +45,8 @@ fn draw(findings: &[Findings]) -> Picture {
         .titled(spaced(loss))
         .with_all(curves)
     });
-    Picture::of("", 2, 360.0, charts).explained(format!("Sent again: {}.", resent.join("; ")))
+    Picture::of("", 2, 360.0, charts).explained(format!(
+        "Sent again, of all that was sent: {}.",
+        resent.join("; ")
+    ))
 }

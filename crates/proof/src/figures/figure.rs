@@ -26,8 +26,8 @@ pub struct Figure {
     pub(super) after: After,
     /// True if it shows samples over time, beyond summaries and transfers.
     shows_samples: bool,
-    /// The number of members of a population, if the figure has no study of its own.
-    population: Option<Population>,
+    /// The members of a population, if the figure has no study of its own.
+    population: Option<fn() -> Population>,
     /// Draws the findings, engine by engine.
     draw: fn(&[Findings]) -> Picture,
 }
@@ -78,7 +78,7 @@ impl Figure {
     }
 
     /// The figure of a population.
-    pub(super) const fn of(self, population: Population) -> Figure {
+    pub(super) const fn of(self, population: fn() -> Population) -> Figure {
         Figure {
             population: Some(population),
             ..self
@@ -96,7 +96,7 @@ impl Figure {
             runs.keep_samples(self.shows_samples);
             return Ok(runs);
         };
-        Source::of_population(population, shelf, length)
+        Source::of_population(&population(), shelf, length)
     }
 
     /// The figure as a picture of the findings, engine by engine. Its caption states the origin and how it was made.

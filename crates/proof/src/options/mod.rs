@@ -2,3 +2,4 @@
 
 pub mod engines;
 pub mod study_options;
+pub mod work_options;

@@ -1,19 +1,13 @@
-//! The common options of the commands that run studies: engines, length, and output.
+//! The common options of the commands that run studies: engines, length, and work.
 
-use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::Args;
-use lab::Cancel;
 use program::awake_option::AwakeOption;
-use program::output;
-use program::usage;
-use program::work_bar::WorkBar;
 use proof::study::{Length, Shelf};
-use studies::runs::{self, Batch, Findings};
-use tables::numbers;
 
 use crate::options::engines::Engines;
+use crate::options::work_options::WorkOptions;
 
 /// How studies are run.
 #[derive(Debug, Args)]
@@ -32,17 +26,13 @@ pub struct StudyOptions {
     /// Directory with the scenarios [default: the built-in scenarios]
     #[arg(long, value_name = "DIR")]
     pub scenarios: Option<PathBuf>,
-    /// Number of runs at a time [default: the number of processors; 1 in real time]
-    #[arg(long, value_name = "N", value_parser = usage::at_least_one)]
-    jobs: Option<NonZeroUsize>,
+    #[command(flatten)]
+    pub work: WorkOptions,
     #[command(flatten)]
     pub awake: AwakeOption,
     /// List the names and the engines that can show each; run nothing
     #[arg(long)]
     pub list: bool,
-    /// Print only the result and errors
-    #[arg(long)]
-    quiet: bool,
 }
 
 impl StudyOptions {
@@ -63,21 +53,5 @@ impl StudyOptions {
     /// The place of the studies, which Fullpipe has under this name.
     pub fn shelf(&self, name: &'static str) -> Shelf {
         Shelf::or_built_in(self.scenarios.as_deref(), name)
-    }
-
-    /// Runs a batch and shows its progress. `done` gets the findings of each study as soon as it is complete.
-    pub fn run(&self, batch: &Batch, cancel: &Cancel, done: impl FnMut(usize, Findings)) {
-        let runs = batch.runs();
-        if runs.is_empty() || cancel.is_cancelled() {
-            return;
-        }
-        if !self.quiet {
-            let count = numbers::count(runs.len() as u64, "run");
-            output::note(format_args!("engine {}: {count}", batch.engine));
-        }
-        let bar = WorkBar::of_runs(batch.engine.name(), batch.engine, &runs, self.quiet);
-        let jobs = runs::jobs(self.jobs, batch.engine);
-        batch.run(jobs, &|event| bar.show(&event), cancel, done);
-        bar.finish();
     }
 }

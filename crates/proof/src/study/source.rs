@@ -4,15 +4,16 @@ use congestion::ControllerKind;
 use serde::Deserializer;
 use units::bounds::whole;
 
-use super::{Length, Shelf, ShelfError, Study};
-use cdn::population::{self, Spec};
+use super::{Length, Shelf, ShelfError, Study, Text};
+use cdn::population::{self, AS_ASSUMED, Contender, Spec};
 use document::DocumentError;
-use scenario::Controller;
+use scenario::{Bbr1Variant, Controller};
 use studies::runs::{Batch, BatchError, Plan, distinct};
 use studies::sweep::SweepError;
 
-/// The number of members drawn from a [population](cdn::population), that of `population.toml`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize)]
+/// The members drawn from a [population](cdn::population), that of `population.toml`. Each runs with the BBR of the
+/// publications' years, with the current one, and with CUBIC.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Deserialize)]
 #[serde(
     deny_unknown_fields,
     expecting = "a table such as { members = 1500, quick = 60 }"
@@ -24,6 +25,13 @@ pub struct Population {
     /// The number for a first impression.
     #[serde(deserialize_with = "members")]
     pub quick: usize,
+    /// The versions of the population, each with as many members.
+    #[serde(default = "as_assumed")]
+    pub versions: Vec<String>,
+}
+
+fn as_assumed() -> Vec<String> {
+    vec![AS_ASSUMED.to_owned()]
 }
 
 fn members<'de, D: Deserializer<'de>>(deserializer: D) -> Result<usize, D::Error> {
@@ -39,6 +47,13 @@ fn members<'de, D: Deserializer<'de>>(deserializer: D) -> Result<usize, D::Error
 /// The name of the population's file: beside the studies in a directory, above them among the built-in scenarios.
 const POPULATION: &str = "population";
 
+/// What each member runs.
+const CONTENDERS: [(ControllerKind, Bbr1Variant); 3] = [
+    (ControllerKind::Bbr1, Bbr1Variant::Linux419),
+    (ControllerKind::Bbr1, Bbr1Variant::Linux),
+    (ControllerKind::Cubic, Bbr1Variant::Linux),
+];
+
 /// The seed of the draw, equal to the default of scenarios.
 const SEED: u64 = 1;
 
@@ -47,7 +62,7 @@ const SEED: u64 = 1;
 pub enum Source {
     /// A study.
     Study(Box<Study>),
-    /// Each member of a population with each controller.
+    /// Each member of a population with each contender.
     Population {
         /// The displayed path of the population's file.
         place: String,
@@ -101,40 +116,52 @@ impl Source {
         Ok(Source::Study(Box::new(study)))
     }
 
-    /// The runs of every member with each controller. Uses Fullpipe's own population if the shelf has no
+    /// The runs of every member with each contender. Uses Fullpipe's own population if the shelf has no
     /// `population.toml`.
     ///
     /// # Errors
     ///
     /// The file cannot be read or is invalid. Points are not checked yet.
     pub fn of_population(
-        population: Population,
+        population: &Population,
         shelf: &Shelf,
         length: Length,
     ) -> Result<Source, SourceError> {
-        let text = match shelf.get(POPULATION) {
-            Err(ShelfError::Unknown { .. }) => Shelf::built_in("").get(POPULATION)?,
-            text => text?,
-        };
+        let (text, spec) = read_population(shelf)?;
         let count = match length {
             Length::Whole => population.members,
             Length::Quick => population.quick,
         };
-        let spec = Spec::parse(&text.text, &text.directory);
-        let members = spec.and_then(|spec| spec.draw(SEED, count));
-        let members = members.map_err(|error| SourceError::Population {
+        let wrong = |error| SourceError::Population {
             place: text.place.clone(),
             error,
-        })?;
+        };
+        let drawn = population.versions.iter().map(|version| {
+            let members = spec.version(version).and_then(|of| of.draw(SEED, count));
+            Ok((version.as_str(), members.map_err(wrong)?))
+        });
+        let drawn: Vec<_> = drawn.collect::<Result<_, SourceError>>()?;
+        let contenders = CONTENDERS.map(|(kind, bbr1)| Contender {
+            controller: Controller::from(kind),
+            bbr1,
+        });
         Ok(Source::Population {
+            plan: population::plan(&drawn, &contenders),
             place: text.place,
-            plan: population::plan(
-                &members,
-                &[ControllerKind::Bbr1, ControllerKind::Cubic].map(Controller::from),
-            ),
             less: (length == Length::Quick)
                 .then(|| format!("members = {count}, and not {}", population.members)),
         })
+    }
+
+    /// The names of the population's versions, the first of them without differences.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be read or is invalid.
+    pub fn versions(shelf: &Shelf) -> Result<Vec<String>, SourceError> {
+        let (_, spec) = read_population(shelf)?;
+        let own = spec.versions.into_iter().map(|version| version.name);
+        Ok(as_assumed().into_iter().chain(own).collect())
     }
 
     /// The caption from the file, for use below a picture.
@@ -181,6 +208,11 @@ impl Source {
         }
     }
 
+    /// True if records have samples over time.
+    pub fn keeps_samples(&self) -> bool {
+        matches!(self, Source::Study(study) if study.keeps_samples)
+    }
+
     /// Adds the runs to a batch.
     ///
     /// # Errors
@@ -215,5 +247,20 @@ impl Source {
             }),
             Source::Population { plan, .. } => Ok(plan.clone()),
         }
+    }
+}
+
+/// The population of the shelf, or Fullpipe's own if it has none.
+fn read_population(shelf: &Shelf) -> Result<(Text, Spec), SourceError> {
+    let text = match shelf.get(POPULATION) {
+        Err(ShelfError::Unknown { .. }) => Shelf::built_in("").get(POPULATION)?,
+        text => text?,
+    };
+    match Spec::parse(&text.text, &text.directory) {
+        Ok(spec) => Ok((text, spec)),
+        Err(error) => Err(SourceError::Population {
+            place: text.place,
+            error,
+        }),
     }
 }

@@ -20,6 +20,8 @@ fn help_lists_the_commands_and_each_explains_its_options() {
         ),
         ("figures", &["[NAME]...", "--engine", "--out"]),
         ("intervals", &["--studies", "--seed"]),
+        ("population", &["--scenarios", "--members", "--document"]),
+        ("variants", &["[NAME]...", "--quick", "--document"]),
     ] {
         assert!(help.contains(command), "{help}");
         let mut assert = proof([command, "--help"]).assert().success();

@@ -12,9 +12,11 @@ mod help;
 mod intervals;
 mod kills;
 mod pages;
+mod population;
 mod signals;
 #[path = "../../../cli/tests/cli/support.rs"]
 mod support;
+mod variants;
 
 /// The program.
 const PROGRAM: &str = env!("CARGO_BIN_EXE_fullpipe-proof");
