@@ -280,11 +280,7 @@ fn a_version_changes_what_it_names_and_nothing_else() {
             "",
             "version[0].change[1].path: is missing, and swing too",
         ),
-        (
-            "flow.bytes",
-            "flow.bites",
-            "version[0].scenario.flow.bites: unknown key",
-        ),
+        ("flow.bytes", "flow.bites", "bites: unknown key"),
     ] {
         let text = format!("{TEXT}{}", VERSION.replace(from, to));
         let drawn =
