@@ -18,6 +18,9 @@ pub struct Bbr1Spec {
     /// `drain_gain`: Drain's pacing gain; the inverse of `high_gain` if not given.
     #[serde(deserialize_with = "drain")]
     pub drain_gain: Option<Ratio>,
+    /// `startup_rounds`: the number of rounds without growth that end Startup.
+    #[serde(deserialize_with = "plateau", serialize_with = "count_as_text")]
+    pub startup_rounds: Option<u64>,
     /// `peak_gain`: the pacing gain of the phase that probes for bandwidth.
     #[serde(deserialize_with = "probing")]
     pub peak_gain: Option<Ratio>,
@@ -27,6 +30,9 @@ pub struct Bbr1Spec {
     /// `cycle_phases`: the number of phases of the gain cycle.
     #[serde(deserialize_with = "cycle", serialize_with = "count_as_text")]
     pub cycle_phases: Option<u64>,
+    /// `random_phase`: true if the gain cycle starts at a random phase.
+    #[serde(rename = "random_phase")]
+    pub is_first_phase_random: Option<bool>,
     /// `btl_bw_window`: the number of round trips for which a delivery rate is remembered.
     #[serde(deserialize_with = "rounds", serialize_with = "count_as_text")]
     pub btl_bw_window: Option<u64>,
@@ -41,6 +47,9 @@ pub struct Bbr1Spec {
     /// `policer_model`: true to detect policers.
     #[serde(rename = "policer_model")]
     pub has_policer_model: Option<bool>,
+    /// `packet_conservation`: true if the first round after a loss conserves packets.
+    #[serde(rename = "packet_conservation")]
+    pub conserves_packets: Option<bool>,
     /// `departure_model`: true if phases end by the data that will be in the network at the next departure.
     #[serde(rename = "departure_model")]
     pub has_departure_model: Option<bool>,
@@ -139,6 +148,11 @@ fn cycle<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::E
     whole(deserializer, 2..=255, reason)
 }
 
+fn plateau<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
+    let reason = "rounds are no plateau; give 1 to 255";
+    whole(deserializer, 1..=255, reason)
+}
+
 fn rounds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
     let reason = "round trips are no window; give 1 to 1000000";
     whole(deserializer, 1..=1_000_000, reason)
@@ -203,6 +217,9 @@ impl Bbr1Spec {
             drain_gain: (self.drain_gain)
                 .or(self.high_gain.map(Ratio::inverse))
                 .unwrap_or(base.drain_gain),
+            startup_rounds: (self.startup_rounds)
+                .and_then(|rounds| rounds.try_into().ok())
+                .unwrap_or(base.startup_rounds),
             peak_gain: self.peak_gain.unwrap_or(base.peak_gain),
             trough_gain: (self.trough_gain)
                 .or(self.peak_gain.map(opposite))
@@ -210,11 +227,14 @@ impl Bbr1Spec {
             cycle_phases: (self.cycle_phases)
                 .and_then(|phases| phases.try_into().ok())
                 .unwrap_or(base.cycle_phases),
+            is_first_phase_random: (self.is_first_phase_random)
+                .unwrap_or(base.is_first_phase_random),
             btl_bw_window: self.btl_bw_window.unwrap_or(base.btl_bw_window),
             rt_prop_window: self.rt_prop_window.unwrap_or(base.rt_prop_window),
             probe_rtt_duration: self.probe_rtt_duration.unwrap_or(base.probe_rtt_duration),
             cwnd_gain: self.cwnd_gain.unwrap_or(base.cwnd_gain),
             has_policer_model: self.has_policer_model.unwrap_or(base.has_policer_model),
+            conserves_packets: self.conserves_packets.unwrap_or(base.conserves_packets),
             has_departure_model: self.has_departure_model.unwrap_or(base.has_departure_model),
             does_equal_rtt_renew: (self.does_equal_rtt_renew).unwrap_or(base.does_equal_rtt_renew),
             is_end_host_budgeted: (self.is_end_host_budgeted).unwrap_or(base.is_end_host_budgeted),
@@ -236,7 +256,8 @@ mod tests {
     #[test]
     fn a_variant_and_what_is_different_about_it() {
         let text = "{ variant = \"paper\", cwnd_gain = 1, policer_model = false, departure_model = true, \
-                    equal_rtt_renews = true, window_room = true }";
+                    equal_rtt_renews = true, window_room = true, random_phase = false, packet_conservation = false, \
+                    startup_rounds = 2 }";
         let read = scenario("bbr1", text).unwrap();
         let config = read.flows[0].bbr1.unwrap().config();
         let expected = Config {
@@ -245,6 +266,9 @@ mod tests {
             has_departure_model: true,
             does_equal_rtt_renew: true,
             is_end_host_budgeted: true,
+            is_first_phase_random: false,
+            conserves_packets: false,
+            startup_rounds: 2,
             ..Config::paper()
         };
         assert_eq!(config, expected);
@@ -336,6 +360,10 @@ mod tests {
                 "flow.bbr1.cycle_phases: 256 is out of range: a cycle has 2 to 255 phases",
             ),
             ("{ btl_bw_window = 0 }", "flow.bbr1.btl_bw_window: 0 round"),
+            (
+                "{ startup_rounds = 0 }",
+                "flow.bbr1.startup_rounds: 0 rounds are no plateau; give 1 to 255",
+            ),
             (
                 "{ rt_prop_window = \"0s\" }",
                 "flow.bbr1.rt_prop_window: 0s is too short; give at least 100ms",

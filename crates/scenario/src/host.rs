@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Deserializer, Serialize};
 use transport::scheduler::Pacing;
-use transport::sender::{FastOpen, LossDetection};
+use transport::sender::{FastOpen, LossDetection, SynTimer};
 use units::bounds::{positive, refused, whole};
 use units::{Bytes, Duration, Rate};
 
@@ -79,6 +79,11 @@ struct HostSpec {
     /// `fast_open`: the use of data in SYNs (RFC 7413): `"off"`; `"on"`, after an earlier connection has obtained a
     /// cookie; `"known"`, from the first connection on.
     fast_open: FastOpen,
+    /// `syn_timer`: the system whose SYNs are repeated and given up: `"linux"`, since 6.5; `"linux-4.19"`; `"windows"`;
+    /// `"bsd"`, FreeBSD and macOS.
+    syn_timer: SynTimer,
+    /// `small_queues`: true if what a connection has waiting below TCP is bounded.
+    small_queues: bool,
     /// `offload`: true if the sender passes segments on in bursts (TSO), and not one by one.
     offload: bool,
 }

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use scenario::{BufferSpec, ChangeSpec, Hops, HostSpec, LinkSpec, PathSpec, Scenario};
 use transport::app::{self, Connections, Pause, Sizes};
 use transport::scheduler::Pacing;
-use transport::sender::{FastOpen, LossDetection};
+use transport::sender::{FastOpen, LossDetection, SynTimer};
 use units::{Bytes, Duration, Rate, Ratio};
 
 const KEYS: &str = "name duration warmup seed path host flow rate rtt buffer loss loss_at ack_loss corruption mtu jitter reorder duplicate \
@@ -201,6 +201,8 @@ prop_compose! {
             ecn: flag,
             fast_open: parts[5].then_some(FastOpen::Known),
             offload: flag,
+            syn_timer: parts[5].then_some(SynTimer::Bsd),
+            small_queues: flag,
         }
     }
 }

@@ -13,13 +13,15 @@ const MIN_GROWTH: Ratio = Ratio::new(5, 4);
 /// The rounds without growth that show a full pipe. Three, because a receiver's window tuning needs one to open the
 /// window, one to have it filled and one to show the resulting rate (paper, appendix, "Startup Behavior"; Linux
 /// `bbr_full_bw_cnt`).
-const PLATEAU_ROUNDS: u8 = 3;
+pub const PLATEAU_ROUNDS: u8 = 3;
 
 /// Detects the plateau of the delivery rate.
 #[derive(Debug, Clone)]
 pub struct FullPipe {
     baseline: Rate,
     rounds_without_growth: u8,
+    /// The rounds without growth that show a full pipe.
+    plateau_rounds: u8,
     /// Whether the pipe was full since the search began.
     is_now: bool,
     /// Whether the pipe was ever full.
@@ -28,9 +30,15 @@ pub struct FullPipe {
 
 impl FullPipe {
     pub fn new() -> FullPipe {
+        FullPipe::after(PLATEAU_ROUNDS)
+    }
+
+    /// One that takes the pipe for full after so many rounds without growth.
+    pub fn after(plateau_rounds: u8) -> FullPipe {
         FullPipe {
             baseline: Rate::ZERO,
             rounds_without_growth: 0,
+            plateau_rounds,
             is_now: false,
             is_reached: false,
         }
@@ -47,7 +55,7 @@ impl FullPipe {
             return;
         }
         self.rounds_without_growth += 1;
-        self.is_now = self.rounds_without_growth >= PLATEAU_ROUNDS;
+        self.is_now = self.rounds_without_growth >= self.plateau_rounds;
         self.is_reached |= self.is_now;
     }
 
@@ -90,7 +98,10 @@ mod tests {
     use super::*;
 
     fn reached_after(rates: &[u64]) -> Option<usize> {
-        let mut full_pipe = FullPipe::new();
+        reached_by(FullPipe::new(), rates)
+    }
+
+    fn reached_by(mut full_pipe: FullPipe, rates: &[u64]) -> Option<usize> {
         for (i, rate) in rates.iter().enumerate() {
             full_pipe.on_round(Rate::from_bytes_per_sec(*rate));
             if full_pipe.is_reached() {
@@ -105,6 +116,13 @@ mod tests {
         assert_eq!(reached_after(&[100, 200, 400, 400, 410, 420]), Some(5));
         assert_eq!(reached_after(&[100, 124, 124, 125, 125, 125]), None);
         assert_eq!(reached_after(&[100, 124, 124, 125, 125, 125, 125]), Some(6));
+    }
+
+    #[test]
+    fn as_many_rounds_as_it_is_told() {
+        for (rounds, end) in [(1, 1), (2, 2), (5, 5)] {
+            assert_eq!(reached_by(FullPipe::after(rounds), &[100; 9]), Some(end));
+        }
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use units::{Duration, Ratio};
 
 use crate::LossWindow;
+use crate::bbr::full_pipe::PLATEAU_ROUNDS;
 
 /// The settings of [`Bbr1`](super::Bbr1). The default is BBRv1 as Linux runs it, for a transport that counts a packet as
 /// in flight when it has left the host.
@@ -20,6 +21,10 @@ pub struct Config {
     /// The pacing gain of Drain. Both say the inverse of Startup's: what a round at that gain has queued up, a round at this
     /// one lets flow off (paper, "Single BBR Flow Startup Behavior"; Linux `bbr_drain_gain`).
     pub drain_gain: Ratio,
+    /// The rounds in which the rate does not grow by a quarter, after which Startup takes the pipe for full. Both say three:
+    /// a receiver that tunes its window needs one round to open it, one to have it filled and one to show the resulting
+    /// rate (paper, appendix, "Startup Behavior"; Linux `bbr_full_bw_cnt`).
+    pub startup_rounds: u8,
     /// The pacing gain of the phase of ProbeBW that sends faster, to see whether there is more bandwidth. Both say 5/4
     /// (Linux `bbr_pacing_gain`). A quarter more is enough to double the estimate in about three cycles, and little enough
     /// for the queue of a vain attempt to be gone after a round at a quarter less. It is also what the flow can lose: as long
@@ -30,6 +35,10 @@ pub struct Config {
     /// The number of phases in a gain cycle, two with the gains above and the others with gain 1. Both say 8; the six
     /// neutral rounds make room for both (paper, "Steady-state Behavior"; Linux `CYCLE_LEN`).
     pub cycle_phases: u8,
+    /// Whether the cycle starts at a random phase, so that flows that enter it together do not probe together. Both say
+    /// yes (paper, appendix, "Steady-state Behavior"; Linux `bbr_reset_probe_bw_mode`). Otherwise it starts with the phase
+    /// that sends faster.
+    pub is_first_phase_random: bool,
     /// The number of rounds for which a delivery rate is remembered for BtlBw. Linux: 10, a gain cycle of eight, in
     /// which the bottleneck is surely filled once, and two for the samples to return (`bbr_bw_rtts`). Paper: six to ten
     /// ("Characterizing the Bottleneck").
@@ -92,6 +101,10 @@ pub struct Config {
     /// packets, so that chance decides. At 15 % loss, 20 Mbit/s and 40 ms the rate between the lossy intervals is taken
     /// for a policed one. Sending at that rate loses as much again, and the next rate is lower still.
     pub has_policer_model: bool,
+    /// Whether a loss opens an episode, whose first round conserves packets and whose next ones at most double what is sent.
+    /// Both say yes (paper, appendix, "Reacting to Transients"; Linux `bbr_set_cwnd_to_recover_or_restore`). Otherwise only
+    /// a timeout does.
+    pub conserves_packets: bool,
     /// The window after a timeout. Linux: what is in flight and one packet. Paper: one packet.
     pub loss_window: LossWindow,
     /// The end of a loss episode, which opens with a round of packet conservation.
@@ -126,9 +139,11 @@ impl Config {
         Config {
             high_gain: HIGH_GAIN,
             drain_gain: HIGH_GAIN.inverse(),
+            startup_rounds: PLATEAU_ROUNDS,
             peak_gain: Ratio::new(5, 4),
             trough_gain: Ratio::new(3, 4),
             cycle_phases: 8,
+            is_first_phase_random: true,
             btl_bw_window: 10,
             rt_prop_window: Duration::from_secs(10),
             probe_rtt_duration: Duration::from_millis(200),
@@ -143,6 +158,7 @@ impl Config {
             are_phase_ends_budgeted: true,
             has_departure_model: true,
             has_policer_model: true,
+            conserves_packets: true,
             loss_window: LossWindow::InflightAndOne,
             recovery_end: RecoveryEnd::WithTransport,
         }

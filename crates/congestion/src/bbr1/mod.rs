@@ -142,7 +142,7 @@ impl Bbr1 {
                 LeastRtt::new(now, config.rt_prop_window)
             }
             .renewed_by_equal(config.does_equal_rtt_renew),
-            full_pipe: FullPipe::new(),
+            full_pipe: FullPipe::after(config.startup_rounds),
             ack_aggregation: AckAggregation::new(now),
             policer: Policer::new(),
             slow_stretch: SlowStretch::none(),
@@ -312,10 +312,12 @@ impl Controller for Bbr1 {
 
     fn on_recovery(&mut self, _now: Time, recovery: Recovery, _inflight: Bytes) {
         match recovery {
-            Recovery::Entered(Cause::Loss) => self.enter_recovery(),
+            Recovery::Entered(Cause::Loss) if self.config.conserves_packets => {
+                self.enter_recovery()
+            }
             // BBRv1 ignores ECN, as `responds_to_ecn` says. Linux reports it only recoveries from losses
             // (`TCP_CA_Recovery`).
-            Recovery::Entered(Cause::Ecn | Cause::RepairedLoss) => {}
+            Recovery::Entered(_) => {}
             Recovery::Left => self.leave_recovery(),
             Recovery::Undone => self.undo_recovery(),
         }

@@ -43,9 +43,13 @@ impl ProbeBw {
 }
 
 impl Bbr1 {
-    /// Starts the cycle at a random phase other than [`DOWN`], so that flows that enter together do not probe together.
+    /// Starts the cycle at a random phase other than [`DOWN`], so that flows that enter together do not probe together;
+    /// at [`UP`] if the phase is not random.
     pub(super) fn enter_probe_bw(&mut self, now: Time) {
-        let choices = u64::from(self.config.cycle_phases.max(2)) - 1;
+        let choices = match self.config.is_first_phase_random {
+            true => u64::from(self.config.cycle_phases.max(2)) - 1,
+            false => 1,
+        };
         let choice = ((u64::from(self.rng.next_u32()) * choices) >> 32) as u8;
         self.state = State::ProbeBw(ProbeBw {
             phase: if choice < DOWN { choice } else { choice + 1 },
@@ -214,5 +218,18 @@ mod tests {
         assert_eq!(starts[usize::from(DOWN)], 0);
         let others = starts.iter().filter(|count| **count > 50).count();
         assert_eq!(others, usize::from(PHASES) - 1, "{starts:?}");
+    }
+
+    #[test]
+    fn a_cycle_whose_start_is_not_random_starts_with_the_faster_phase() {
+        let config = Config {
+            is_first_phase_random: false,
+            ..Config::default()
+        };
+        for seed in 0..50 {
+            let mut bbr1 = bbr1(seed, config);
+            bbr1.enter_probe_bw(Time::ZERO);
+            assert!(matches!(&bbr1.state, State::ProbeBw(cycle) if cycle.is_up()));
+        }
     }
 }

@@ -5,6 +5,7 @@ mod loss;
 mod policer;
 mod probe_rtt;
 mod startup;
+mod state_table;
 mod steady_state;
 
 use crate::support::{Flow, connection};

@@ -71,6 +71,16 @@ pub(crate) const LIMITS: Limits = Limits {
             "its connections open without data",
         ),
         (
+            "syn_timer",
+            |host| host.syn_timer.is_some(),
+            "its SYNs are the kernel's",
+        ),
+        (
+            "small_queues",
+            |host| host.small_queues == Some(false),
+            "its small queues are always on",
+        ),
+        (
             "offload",
             |host| host.offload == Some(false),
             "its network card always offloads",
@@ -181,6 +191,8 @@ mod tests {
             ("compressed_acks = 256", "compressed_acks"),
             ("max_rto = \"500ms\"", "max_rto"),
             ("offload = false", "offload"),
+            ("syn_timer = \"bsd\"", "syn_timer"),
+            ("small_queues = false", "small_queues"),
         ] {
             let error = refusal(&format!("[host]\n{setting}\n{FLOW}")).unwrap();
             assert_eq!(error.field, format!("host.{field}"), "{error}");

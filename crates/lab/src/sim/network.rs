@@ -209,6 +209,8 @@ fn sender_config(spec: &HostSpec, mss: Bytes) -> sender::Config {
         },
         ecn: spec.ecn.unwrap_or(usual.ecn),
         fast_open: spec.fast_open.unwrap_or(usual.fast_open),
+        syn_timer: spec.syn_timer.unwrap_or(usual.syn_timer),
+        has_small_queues: spec.small_queues.unwrap_or(usual.has_small_queues),
     }
 }
 

@@ -266,7 +266,7 @@ fn bound(field: &str, text: &str, unit: Option<Dimension>) -> Result<f64, Wrong>
 }
 
 /// Reads a table such as `{ "path.loss" = ["1%", "5%"], "flow.controller" = "bbr1" }`, in the order of the text.
-fn fields(name: &str, value: Option<Node>) -> Result<Vec<(String, Node)>, Wrong> {
+pub(super) fn fields(name: &str, value: Option<Node>) -> Result<Vec<(String, Node)>, Wrong> {
     match value {
         None => Ok(Vec::new()),
         Some(Node::Table(entries)) => Ok(entries

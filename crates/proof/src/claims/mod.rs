@@ -5,10 +5,13 @@
 //! [`Judgement::all`] judges the findings of a study: each expectation holds, fails, or differs for a known and
 //! documented reason.
 //!
+//! [`faults`] shows that claims can fail: it runs them with controllers that have a deliberate fault.
+//!
 //! A band is never widened. If a measurement lies outside, its cause is found, and either fixed or documented.
 
 mod document;
 mod expectation;
+pub mod faults;
 mod json;
 mod judge;
 mod kinds;

@@ -10,6 +10,7 @@ use program::failure::Failure;
 use program::interrupt;
 use program::output;
 use program::whole;
+use proof::claims::faults::Faults;
 use proof::claims::{self, Claim, Judgement, Table, Tally};
 use proof::study::{Length, Shelf};
 use studies::runs::Findings;
@@ -17,6 +18,7 @@ use tables::numbers;
 use tables::statistics::Spread;
 
 use crate::commands::agenda::{Agenda, Item};
+use crate::commands::faults;
 use crate::files::document::Document;
 use crate::files::machine;
 use crate::files::records::Records;
@@ -56,6 +58,14 @@ pub struct Options {
     /// Compare the results with those in the document, and do not change it; the exit code is 0 if they are the same
     #[arg(long, requires = "document", conflicts_with = "list")]
     check: bool,
+    /// Run the claims with controllers that have a deliberate fault, and show what each fault breaks. The exit code is 0 if
+    /// every claim notices the faults that it is to notice. With --document, the section between `<!-- faults: begin -->`
+    /// and `<!-- faults: end -->`
+    #[arg(long, conflicts_with_all = ["json", "out"])]
+    faults: bool,
+    /// Do so with this fault alone, on all claims that it concerns
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["json", "out", "document", "faults"])]
+    fault: Option<String>,
 }
 
 /// Runs the studies of the claims, and judges the claims.
@@ -64,8 +74,17 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     let table = Table::open(&shelf).map_err(Failure::usage)?;
     let claims = table.choose(&options.ids).map_err(Failure::usage)?;
     let engines = engines(options, &claims)?;
+    let is_faulty = options.faults || options.fault.is_some();
+    if is_faulty && engines != [EngineKind::Sim] {
+        return Err(Failure::usage(
+            "--engine: faults are settings that only sim has; leave out the other engines",
+        ));
+    }
     let document = {
-        let marks = claims::marks(&engines);
+        let marks = match is_faulty {
+            true => faults::MARKS,
+            false => claims::marks(&engines),
+        };
         match &options.document {
             Some(path) if options.check => Some(Document::read(path, marks)?),
             path => Document::asked(path.as_deref(), marks)?,
@@ -80,6 +99,9 @@ pub fn run(options: &Options) -> Result<(), Failure> {
         return Err(Failure::usage(
             "--document: the section has all claims in full; leave out --quick and the names of claims",
         ));
+    }
+    if is_faulty {
+        return try_faults(options, &shelf, &table, &claims, document);
     }
     let items = items(options, &shelf, &claims)?;
     if options.study.list {
@@ -164,6 +186,34 @@ pub fn run(options: &Options) -> Result<(), Failure> {
             judgements.len()
         ))),
     }
+}
+
+/// Runs the claims with one fault, or with all.
+fn try_faults(
+    options: &Options,
+    shelf: &Shelf,
+    table: &Table,
+    claims: &[&Claim],
+    document: Option<Document<'_>>,
+) -> Result<(), Failure> {
+    let all = Faults::open(shelf, &table.claims).map_err(Failure::usage)?;
+    if options.study.list {
+        return faults::list(&all, claims);
+    }
+    let only = options.fault.as_deref().map(|name| all.named(name));
+    let only = only
+        .transpose()
+        .map_err(|error| Failure::usage(format_args!("--fault: {error}")))?;
+    let studies = claims::studies(shelf, claims, options.study.length()).map_err(Failure::usage)?;
+    let asked = faults::Asked {
+        faults: &all,
+        only,
+        claims,
+        document: document.map(|document| (document, options.check)),
+    };
+    faults::run(&asked, &options.study, &studies, |wall| {
+        origin(&[EngineKind::Sim], &[], wall)
+    })
 }
 
 /// The number of expectations of these engines that were not judged.

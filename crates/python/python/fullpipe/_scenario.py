@@ -135,6 +135,10 @@ class Host(_Entries):
     """Whether connections use ECN."""
     fast_open: str | None = None
     """Whether connections open with data: ``"off"``, ``"on"`` or ``"known"``."""
+    syn_timer: str | None = None
+    """The system whose SYNs are repeated and given up: ``"linux"``, ``"linux-4.19"``, ``"windows"`` or ``"bsd"``."""
+    small_queues: bool | None = None
+    """Whether what a connection has waiting below TCP is bounded."""
     offload: bool | None = None
     """Whether TCP hands segments down in bursts."""
 

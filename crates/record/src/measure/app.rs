@@ -3,6 +3,7 @@
 use super::{Measure, Subject};
 use crate::FlowSample;
 use crate::dimension::Dimension;
+use tables::statistics::median;
 
 pub(super) const MEASURES: &[Measure] = &[
     Measure {
@@ -18,6 +19,20 @@ pub(super) const MEASURES: &[Measure] = &[
         is_windowed: true,
         about: "highest BtlBw, as a share of what the path allows",
         of: |subject| btl_bw(subject, f64::max),
+    },
+    Measure {
+        name: "btl_bw_p50",
+        unit: Dimension::Rate,
+        is_windowed: true,
+        about: "median BtlBw, of the median flow",
+        of: |subject| {
+            let of_each = subject.flows().filter_map(|flow| {
+                let samples = subject.samples(flow).iter();
+                let bws = samples.filter_map(|sample| sample.btl_bw);
+                median(bws.map(|bw| bw.bits_per_sec() as f64))
+            });
+            median(of_each)
+        },
     },
     Measure {
         name: "app_limited_rise",

@@ -17,6 +17,13 @@ pub(super) const MEASURES: &[Measure] = &[
         of: growth,
     },
     Measure {
+        name: "startup_rounds",
+        unit: Dimension::Plain,
+        is_windowed: false,
+        about: "rounds until BtlBw is within 5 % of what the path allows, beyond log2 of a BDP in first windows",
+        of: rounds_beyond_log2,
+    },
+    Measure {
         name: "startup_plateau",
         unit: Dimension::Plain,
         is_windowed: false,
@@ -71,6 +78,19 @@ fn growth(subject: &Subject<'_>) -> Option<f64> {
     let pairs = inflights.iter().zip(inflights.iter().skip(1));
     let growths = pairs.filter(|(before, _)| (1.0..bdp).contains(*before));
     median(growths.map(|(before, after)| after / before))
+}
+
+fn rounds_beyond_log2(subject: &Subject<'_>) -> Option<f64> {
+    let samples = &subject.flows().next()?.samples;
+    let limit = subject.path()?.limit_bps? as f64;
+    let has_found = |sample: &FlowSample| {
+        let bw = sample.btl_bw.map(|bw| bw.bits_per_sec() as f64);
+        bw.is_some_and(|bw| bw >= limit * 0.95)
+    };
+    let found = samples.iter().position(has_found)?;
+    let first = samples.first()?.cwnd.get() as f64;
+    let doublings = (subject.bdp_bytes()? / first).log2().max(0.0);
+    Some(rounds(samples.get(..found)?).len() as f64 - doublings)
 }
 
 fn plateau(subject: &Subject<'_>) -> Option<f64> {

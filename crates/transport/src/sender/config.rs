@@ -6,6 +6,8 @@ use serde::{Deserialize, Serialize};
 use crate::scheduler::{MAX_OFFLOAD, Pacing};
 use crate::segment::MSS;
 
+use super::syn_timer::SynTimer;
+
 /// The settings of a [`Sender`](super::Sender). The defaults are Linux's, except for a send buffer that is never the
 /// limit.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,6 +36,10 @@ pub struct Config {
     pub ecn: bool,
     /// Whether connections open with data if their client has a cookie of the server.
     pub fast_open: FastOpen,
+    /// When a SYN is repeated and given up.
+    pub syn_timer: SynTimer,
+    /// Whether what a connection has waiting below TCP is bounded (TCP small queues).
+    pub has_small_queues: bool,
 }
 
 impl Default for Config {
@@ -49,6 +55,8 @@ impl Default for Config {
             max_burst: MAX_OFFLOAD,
             ecn: false,
             fast_open: FastOpen::default(),
+            syn_timer: SynTimer::default(),
+            has_small_queues: true,
         }
     }
 }

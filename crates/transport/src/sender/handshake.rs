@@ -2,16 +2,7 @@
 
 use congestion::{Duration, Time};
 
-/// The initial timeout of a SYN (RFC 6298, section 2.1).
-const INITIAL_TIMEOUT: Duration = Duration::from_secs(1);
-
-/// The retransmitted SYNs with the initial timeout; after these the timeout doubles (Linux 6.5
-/// `tcp_syn_linear_timeouts`).
-const LINEAR_RETRIES: u8 = 4;
-
-/// The most SYNs: the first, the linear ones, and as many as Linux's `tcp_syn_retries`, which is 6. The last one
-/// leaves 67 s after the first, and times out at 131 s.
-const MAX_SYNS: u8 = 1 + LINEAR_RETRIES + 6;
+use super::syn_timer::SynTimer;
 
 /// The state of the handshake.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,15 +35,15 @@ impl Handshake {
     }
 
     /// Whether a SYN is to leave at `departure`; if so, it counts as sent then. Its timeout is at most `max_timeout`.
-    pub fn send(&mut self, departure: Time, max_timeout: Duration) -> bool {
+    pub fn send(&mut self, departure: Time, timer: SynTimer, max_timeout: Duration) -> bool {
         let Handshake::Opening { since, sent } = *self else {
             return false;
         };
         let sent = sent.saturating_add(1);
-        let doublings = u32::from(sent.saturating_sub(1 + LINEAR_RETRIES));
+        let timeout = timer.timeout(sent).min(max_timeout);
         *self = Handshake::SynSent {
             since,
-            deadline: departure + (INITIAL_TIMEOUT * (1 << doublings)).min(max_timeout),
+            deadline: (departure + timeout).min(since + timer.patience()),
             sent,
         };
         true
@@ -68,7 +59,7 @@ impl Handshake {
     }
 
     /// Handles an overdue answer: the SYN is retransmitted, or given up if it was sent often enough.
-    pub fn on_timer(&mut self, now: Time) {
+    pub fn on_timer(&mut self, now: Time, timer: SynTimer) {
         if let Handshake::SynSent {
             since,
             deadline,
@@ -76,7 +67,8 @@ impl Handshake {
         } = *self
             && deadline <= now
         {
-            *self = if sent < MAX_SYNS {
+            let is_patient = now.since(since) < timer.patience();
+            *self = if sent < timer.max_syns() && is_patient {
                 Handshake::Opening { since, sent }
             } else {
                 Handshake::Failed
@@ -128,13 +120,13 @@ mod tests {
     const MAX_TIMEOUT: Duration = Duration::from_secs(120);
 
     /// A handshake whose SYNs are not answered, and the times at which they left.
-    fn unanswered(max_timeout: Duration) -> (Handshake, Vec<u64>) {
+    fn unanswered(timer: SynTimer, max_timeout: Duration) -> (Handshake, Vec<u64>) {
         let (mut handshake, mut now, mut sent) = (Handshake::Closed, Time::ZERO, Vec::new());
         handshake.open(now);
-        while handshake.send(now, max_timeout) {
+        while handshake.send(now, timer, max_timeout) {
             sent.push(now.since(Time::ZERO).as_secs_f64() as u64);
             now = handshake.deadline().expect("was just sent");
-            handshake.on_timer(now);
+            handshake.on_timer(now, timer);
         }
         sent.push(now.since(Time::ZERO).as_secs_f64() as u64);
         (handshake, sent)
@@ -142,12 +134,25 @@ mod tests {
 
     #[test]
     fn a_syn_is_repeated_like_linuxs() {
-        let (mut handshake, sent) = unanswered(MAX_TIMEOUT);
+        let (mut handshake, sent) = unanswered(SynTimer::Linux, MAX_TIMEOUT);
         assert_eq!(sent, [0, 1, 2, 3, 4, 5, 7, 11, 19, 35, 67, 131]);
         assert_eq!(handshake, Handshake::Failed);
         assert!(!handshake.on_syn_ack(Time::MAX), "too late");
-        let (_, sent) = unanswered(Duration::from_secs(3));
+        let (_, sent) = unanswered(SynTimer::Linux, Duration::from_secs(3));
         assert_eq!(sent, [0, 1, 2, 3, 4, 5, 7, 10, 13, 16, 19, 22]);
+    }
+
+    #[test]
+    fn other_systems_have_other_patience() {
+        for (timer, expected) in [
+            (SynTimer::Linux419, vec![0, 1, 3, 7, 15, 31, 63, 127]),
+            (SynTimer::Windows, vec![0, 3, 9, 21]),
+            (SynTimer::Bsd, vec![0, 1, 2, 3, 4, 5, 7, 11, 19, 35, 67, 75]),
+        ] {
+            let (handshake, sent) = unanswered(timer, MAX_TIMEOUT);
+            assert_eq!(sent, expected, "{timer:?}");
+            assert_eq!(handshake, Handshake::Failed);
+        }
     }
 
     #[test]
@@ -157,9 +162,9 @@ mod tests {
         assert!(!handshake.on_syn_ack(at(0)));
         handshake.open(at(1));
         assert!(!handshake.on_syn_ack(at(1)), "nothing was sent yet");
-        assert!(handshake.send(at(1), MAX_TIMEOUT));
-        assert!(!handshake.send(at(1), MAX_TIMEOUT));
-        handshake.on_timer(at(2));
+        assert!(handshake.send(at(1), SynTimer::Linux, MAX_TIMEOUT));
+        assert!(!handshake.send(at(1), SynTimer::Linux, MAX_TIMEOUT));
+        handshake.on_timer(at(2), SynTimer::Linux);
         assert!(handshake.on_syn_ack(at(2)), "late, but an answer");
         assert!(!handshake.on_syn_ack(at(3)));
         let took = Duration::from_secs(1);

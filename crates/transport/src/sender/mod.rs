@@ -46,6 +46,7 @@ mod rtt;
 mod scoreboard;
 mod stats;
 mod stream;
+mod syn_timer;
 mod tlp;
 mod transmit;
 mod usage;
@@ -53,6 +54,7 @@ mod window;
 
 pub use config::{Config, FastOpen, LossDetection};
 pub use stats::Stats;
+pub use syn_timer::SynTimer;
 
 use congestion::sampling::{RateSample, Sampler};
 use congestion::{Ack, Bytes, Connection, Controller, Duration, RttSample, Time};
@@ -292,7 +294,7 @@ impl<C: Controller> Sender<C> {
     /// Handles all timers that are due; harmless if none is.
     pub fn on_timer(&mut self, now: Time) {
         self.newly_delivered = Bytes::ZERO;
-        self.handshake.on_timer(now);
+        self.handshake.on_timer(now, self.config.syn_timer);
         self.persist.on_timer(now, &self.rtt, &self.config);
         if self.rack.deadline().is_some_and(|deadline| deadline <= now) {
             self.detect_losses(now);

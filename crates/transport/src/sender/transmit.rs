@@ -49,7 +49,10 @@ impl<C: Controller> Sender<C> {
         if is_fast {
             self.handshake.open(now);
         }
-        if self.handshake.send(now, self.config.max_rto) {
+        if self
+            .handshake
+            .send(now, self.config.syn_timer, self.config.max_rto)
+        {
             return Ok(self.syn(now, is_fast));
         }
         if !self.handshake.is_established() {
@@ -252,7 +255,8 @@ impl<C: Controller> Sender<C> {
     /// nothing else outstanding, there is always room.
     fn is_small_queue_full(&self, piece: Piece) -> bool {
         let limit = self.small_queue_limit(matches!(piece, Piece::Retransmit(..)));
-        let is_full = self.below > limit || self.bursts_below >= MAX_BURSTS_BELOW;
+        let has_much = self.config.has_small_queues && self.below > limit;
+        let is_full = has_much || self.bursts_below >= MAX_BURSTS_BELOW;
         is_full && !self.scoreboard.is_empty()
     }
 
