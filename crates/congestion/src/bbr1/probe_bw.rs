@@ -46,9 +46,10 @@ impl Bbr1 {
     /// Starts the cycle at a random phase other than [`DOWN`], so that flows that enter together do not probe together;
     /// at [`UP`] if the phase is not random.
     pub(super) fn enter_probe_bw(&mut self, now: Time) {
-        let choices = match self.config.is_first_phase_random {
-            true => u64::from(self.config.cycle_phases.max(2)) - 1,
-            false => 1,
+        let choices = if self.config.is_first_phase_random {
+            u64::from(self.config.cycle_phases.max(2)) - 1
+        } else {
+            1
         };
         let choice = ((u64::from(self.rng.next_u32()) * choices) >> 32) as u8;
         self.state = State::ProbeBw(ProbeBw {

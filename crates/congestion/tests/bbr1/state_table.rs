@@ -29,12 +29,18 @@ struct Exit {
     holds: fn(&[Point], usize) -> bool,
 }
 
-const EXITS: [Exit; 5] = [
+const EXITS: [Exit; 6] = [
     Exit {
         from: STARTUP,
         to: DRAIN,
         criterion: "BtlBw has not grown by a quarter in three rounds",
         holds: |points, first| rounds_without_growth(&points[first..]) >= 3,
+    },
+    Exit {
+        from: STARTUP,
+        to: PROBE_RTT,
+        criterion: "no RTT was below RTprop for 10 s",
+        holds: has_expired,
     },
     Exit {
         from: DRAIN,

@@ -81,9 +81,10 @@ pub fn run(options: &Options) -> Result<(), Failure> {
         ));
     }
     let document = {
-        let marks = match is_faulty {
-            true => faults::MARKS,
-            false => claims::marks(&engines),
+        let marks = if is_faulty {
+            faults::MARKS
+        } else {
+            claims::marks(&engines)
         };
         match &options.document {
             Some(path) if options.check => Some(Document::read(path, marks)?),

@@ -163,6 +163,11 @@ impl Fault {
         self.breaks.contains(&claim.id)
     }
 
+    /// True if it puts another controller in the place of the flows' own.
+    pub fn is_another_controller(&self) -> bool {
+        self.set.iter().any(|(field, _)| field == "controller")
+    }
+
     /// The scenario with the fault. Nothing if it is the same without.
     ///
     /// # Errors

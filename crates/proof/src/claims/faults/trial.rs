@@ -31,6 +31,8 @@ pub struct Attempt<'c> {
     pub claim: &'c Claim,
     /// The judgements of the expectations that hold without the fault.
     pub judgements: Vec<Judgement<'c>>,
+    /// True if a first impression left out some of the claim's expectations.
+    pub is_partial: bool,
 }
 
 /// The reasons for which a fault cannot be tried. Each prints as one line.
@@ -149,18 +151,23 @@ impl<'c> Trial<'c> {
                 .filter(|one| one.expectation.why_differs(EngineKind::Sim).is_none())
                 .cloned()
                 .collect(),
+            is_partial: length == Length::Quick && claim.expectations.iter().any(|of| !of.is_quick),
         });
         attempts.collect()
     }
 }
 
 impl<'c> Attempt<'c> {
-    /// The judgements that the fault refutes: a value lies outside the band. A value that is missing is no proof.
+    /// The judgements that the fault refutes: a value lies outside the band, or what is timed or counted never happens. With
+    /// another controller in its place, a missing value is no proof, since that controller may have no such quantity.
     pub fn broken(&self) -> Vec<&Judgement<'c>> {
         let is_refuted = |one: &&Judgement<'c>| {
             let band = one.expectation.band;
-            let values = one.values.iter().filter_map(|value| value.value);
-            one.verdict == Verdict::Fails && values.into_iter().any(|value| !band.holds(value))
+            let is_outside = |value: Option<f64>| match value {
+                Some(value) => !band.holds(value),
+                None => !self.fault.is_another_controller(),
+            };
+            one.verdict == Verdict::Fails && one.values.iter().any(|of| is_outside(of.value))
         };
         self.judgements.iter().filter(is_refuted).collect()
     }
@@ -170,8 +177,8 @@ impl<'c> Attempt<'c> {
         self.broken().is_empty()
     }
 
-    /// True if the claim does not notice the fault, and is to.
+    /// True if the claim does not notice the fault, and is to. What a first impression leaves out may notice it.
     pub fn is_missed(&self) -> bool {
-        self.fault.is_to_break(self.claim) && self.is_survived()
+        self.fault.is_to_break(self.claim) && self.is_survived() && !self.is_partial
     }
 }
