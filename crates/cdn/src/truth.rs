@@ -1,7 +1,7 @@
 //! The truth: lines with each arm, and choices in force.
 
 use experiment::policy::{Decision, Lowered, Policy};
-use experiment::{Effect, Findings, Measure, Observation, Plan};
+use experiment::{Effect, Findings, MAX_NETWORKS, Measure, Observation, Plan};
 use fleet::Systems;
 use rules::Connection;
 use units::Bytes;
@@ -64,7 +64,7 @@ pub(crate) fn estimate_of(
 /// Reads a policy, and resolves the autonomous systems in it.
 pub(crate) fn read_policy(text: &str, systems: &Systems) -> Result<Policy, LabError> {
     let mut policy = Policy::parse(text)?;
-    let networks = systems.networks(&policy.systems())?;
+    let networks = systems.networks(&policy.systems(), MAX_NETWORKS)?;
     policy.place_systems(&networks)?;
     Ok(policy)
 }

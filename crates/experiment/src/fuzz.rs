@@ -39,7 +39,7 @@ pub fn policies(bytes: &[u8]) {
     if let Err(error) = policy.place_systems(&systems) {
         is_one_line(&error);
     }
-    if let Err(error) = policy.place_lists(|_| Ok::<_, &str>(vec![network])) {
+    if let Err(error) = policy.place_lists(|_| Ok::<_, &str>([Ok(network)])) {
         is_one_line(&error);
     }
     let lowered = policy.lowered();

@@ -12,6 +12,7 @@ use units::{Duration, Ratio};
 
 use crate::assignment::{Key, Shares, Unit};
 use crate::measure::Measure;
+use crate::networks::Room;
 
 /// The maximum length of an arm's name in characters.
 const MAX_NAME_CHARS: usize = 32;
@@ -421,28 +422,27 @@ impl Plan {
         de::read_toml(text).map(|(plan, _)| plan)
     }
 
-    /// Adds the networks of the file that the plan names. `read` reads this file.
+    /// Adds the networks of the file that the plan names. `read` returns the networks of this file, and the iterator reads
+    /// them one by one.
     ///
     /// # Errors
     ///
-    /// The file cannot be read, or has no network. Without a network, all clients would take part.
-    pub fn place_list<E: Display>(
+    /// The file cannot be read, or has no network. Without a network, all clients would take part. Or there are too many.
+    pub fn place_list<E: Display, L: IntoIterator<Item = Result<Prefix, E>>>(
         &mut self,
-        read: impl FnOnce(&Path) -> Result<Vec<Prefix>, E>,
+        read: impl FnOnce(&Path) -> Result<L, E>,
     ) -> Result<(), DocumentError> {
-        let Some(file) = &self.connections.prefix_file else {
+        let named = &mut self.connections;
+        let Some(file) = &named.prefix_file else {
             return Ok(());
         };
-        let wrong = |why: &dyn Display| {
+        let mut room = Room::beside(named.prefix.len() + named.except.len());
+        let list = read(file).map_err(|error| error.to_string());
+        let added = list.and_then(|list| room.add_list(list, &mut named.prefix));
+        added.map_err(|why| {
             let reason = format!("{}: {why}", file.display());
             DocumentError::new("connections.prefix_file", reason)
-        };
-        let networks = read(file).map_err(|error| wrong(&error))?;
-        if networks.is_empty() {
-            return Err(wrong(&"has no network; give one in each line"));
-        }
-        self.connections.prefix.extend(networks);
-        Ok(())
+        })
     }
 
     /// The ranges of draws for the arms.

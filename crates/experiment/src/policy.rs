@@ -19,11 +19,8 @@ use units::bounds::share;
 use units::{Duration, Ratio};
 
 use crate::assignment::{Key, Shares, Unit};
+use crate::networks::Room;
 pub use lowered::{Decision, Lowered, LoweredRule};
-
-/// The maximum number of networks in all rules together. The full routing table of the Internet has some 1.3 million.
-/// The kernel's table takes up to 200 bytes for each.
-pub const MAX_NETWORKS: usize = 2_000_000;
 
 /// The bits of a client network.
 const V4: u8 = 24;
@@ -290,59 +287,55 @@ impl Policy {
     ///
     /// # Errors
     ///
-    /// A system has no network, so its rule would hold nowhere.
+    /// A system has no network, so its rule would hold nowhere. Or there are too many networks.
     pub fn place_systems(
         &mut self,
         networks: &BTreeMap<u32, Vec<Prefix>>,
     ) -> Result<(), DocumentError> {
+        let mut room = self.room();
         for (index, rule) in self.rules.iter_mut().enumerate() {
             for number in &rule.systems {
-                let Some(networks) = networks.get(number).filter(|all| !all.is_empty()) else {
-                    let reason = format!("AS{number} has no network in the file that --as names");
-                    return Err(DocumentError::new(format!("rule[{index}].as"), reason));
+                let wrong = |why: &str| {
+                    DocumentError::new(format!("rule[{index}].as"), format!("AS{number} {why}"))
                 };
+                let Some(networks) = networks.get(number).filter(|all| !all.is_empty()) else {
+                    return Err(wrong("has no network in the file that --as names"));
+                };
+                room.take(networks.len()).map_err(|why| wrong(&why))?;
                 rule.prefix.extend(networks);
             }
         }
-        self.count()
+        Ok(())
     }
 
-    /// Reads the networks from the files that rules name, with `read`.
+    /// Adds the networks of the files that rules name. `read` returns the networks of a file, and the iterator reads them one
+    /// by one.
     ///
     /// # Errors
     ///
-    /// A file cannot be read or has no network, so its rule would hold nowhere.
-    pub fn place_lists<E: Display>(
+    /// A file cannot be read or has no network, so its rule would hold nowhere. Or there are too many networks.
+    pub fn place_lists<E: Display, L: IntoIterator<Item = Result<Prefix, E>>>(
         &mut self,
-        mut read: impl FnMut(&Path) -> Result<Vec<Prefix>, E>,
+        mut read: impl FnMut(&Path) -> Result<L, E>,
     ) -> Result<(), DocumentError> {
+        let mut room = self.room();
         for (index, rule) in self.rules.iter_mut().enumerate() {
             let Some(file) = &rule.prefix_file else {
                 continue;
             };
-            let wrong = |why: &dyn Display| {
+            let list = read(file).map_err(|error| error.to_string());
+            let added = list.and_then(|list| room.add_list(list, &mut rule.prefix));
+            added.map_err(|why| {
                 let reason = format!("{}: {why}", file.display());
                 DocumentError::new(format!("rule[{index}].prefix_file"), reason)
-            };
-            let networks = read(file).map_err(|error| wrong(&error))?;
-            if networks.is_empty() {
-                return Err(wrong(&"has no network; give one in each line"));
-            }
-            rule.prefix.extend(networks);
+            })?;
         }
-        self.count()
+        Ok(())
     }
 
-    /// Checks that the kernel can hold this many networks.
-    fn count(&self) -> Result<(), DocumentError> {
-        let count: usize = self.rules.iter().map(|rule| rule.prefix.len()).sum();
-        if count <= MAX_NETWORKS {
-            return Ok(());
-        }
-        let reason = format!(
-            "name {count} networks altogether; give {MAX_NETWORKS} or fewer, such as larger networks in place of their parts"
-        );
-        Err(DocumentError::new("rule", reason))
+    /// The room for further networks.
+    fn room(&self) -> Room {
+        Room::beside(self.rules.iter().map(|rule| rule.prefix.len()).sum())
     }
 
     /// All controllers of its rules.

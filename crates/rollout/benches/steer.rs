@@ -29,7 +29,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use experiment::policy::{MAX_NETWORKS, Policy};
+use experiment::policy::Policy;
 use experiment::{Key, Shares, Unit};
 use fleet::Systems;
 use kernel::{Attached, DrawnUnit, Steering, SteeringRule};
@@ -221,7 +221,7 @@ fn policy_of(directory: &Path, group: &Group, networks: usize) -> Outcome<(Polic
     ))?;
     policy.place_lists(|name| {
         let opened = File::open(directory.join(name)).map_err(fleet::SystemsError::from);
-        opened.and_then(|file| Systems::list(file, MAX_NETWORKS))
+        opened.and_then(|file| Systems::list(file))
     })?;
     let read = begin.elapsed();
     let begin = Instant::now();

@@ -4,7 +4,6 @@ use std::io::{self, ErrorKind, Read};
 use std::path::Path;
 
 use clap::{Command, Subcommand};
-use experiment::policy::MAX_NETWORKS;
 use files::regular;
 use fleet::{Prefix, Systems, SystemsError};
 
@@ -61,9 +60,12 @@ pub fn check_length(text: &[u8]) -> io::Result<()> {
     )))
 }
 
-/// The networks of a list that a policy or a plan names. Its path is relative to that file.
-pub fn networks(of: &Path, list: &Path) -> Result<Vec<Prefix>, SystemsError> {
+/// The networks of a list that a policy or a plan names, as they are read. Its path is relative to that file.
+pub fn networks(
+    of: &Path,
+    list: &Path,
+) -> Result<impl Iterator<Item = Result<Prefix, SystemsError>> + use<>, SystemsError> {
     let beside = of.parent().unwrap_or(Path::new(""));
     let opened = regular::open(&beside.join(list)).map_err(Into::into);
-    opened.and_then(|file| Systems::list(file, MAX_NETWORKS))
+    opened.and_then(Systems::list)
 }

@@ -206,6 +206,10 @@ fn networks_may_be_in_a_file() {
     let network: Prefix = "192.0.2.0/24".parse().unwrap();
     for (read, why) in [
         (Ok(Vec::new()), "no network"),
+        (
+            Ok(vec![Ok(network); crate::MAX_NETWORKS]),
+            "more than 2000000",
+        ),
         (Err("is not there"), "is not there"),
     ] {
         let error = plan.clone().place_list(|_| read).unwrap_err().to_string();
@@ -214,7 +218,7 @@ fn networks_may_be_in_a_file() {
             "{error}"
         );
     }
-    plan.place_list(|_| Ok::<_, &str>(vec![network])).unwrap();
+    plan.place_list(|_| Ok::<_, &str>([Ok(network)])).unwrap();
     assert_eq!(plan.connections.prefix, [network]);
 }
 

@@ -1,3 +1,6 @@
+use std::cell::Cell;
+
+use crate::networks::MAX_NETWORKS;
 use rules::MAX_INTERFACES;
 
 use super::*;
@@ -178,18 +181,61 @@ fn networks_of_a_file_are_a_rules_and_too_many_are_refused() {
     let network: Prefix = "192.0.2.0/24".parse().unwrap();
     let asked = |file: &Path| {
         assert_eq!(file, Path::new("lossy.txt"));
-        Ok::<_, &str>(vec![network])
+        Ok::<_, &str>([Ok(network)])
     };
     placed.place_lists(asked).unwrap();
     assert_eq!(placed.lowered().decide(&lossy).unwrap().rule.name, "lossy");
     for (read, part) in [
-        (Err("line 7: no prefix"), "lossy.txt: line 7"),
+        (Err("is a pipe"), "lossy.txt: is a pipe"),
+        (
+            Ok(vec![Ok(network), Err("line 7: no prefix")]),
+            "lossy.txt: line 7",
+        ),
         (Ok(Vec::new()), "no network"),
-        (Ok(vec![network; MAX_NETWORKS + 1]), "2000000"),
     ] {
         let error = policy().place_lists(|_| read.clone()).unwrap_err();
         assert!(error.to_string().contains(part), "{error}");
     }
+}
+
+#[test]
+fn networks_are_read_no_further_than_there_is_room() {
+    let rule = |name: &str| {
+        format!(
+            "[[rule]]\nname = \"{name}\"\nprefix_file = \"{name}\"\nlisten = [443]\ncontroller = \"bbr\"\n"
+        )
+    };
+    let text = format!("cgroup = \"web\"\n{}{}", rule("one"), rule("two"));
+    let network: Prefix = "192.0.2.0/24".parse().unwrap();
+    // Lists without an end.
+    let read = &Cell::new(0);
+    let mut policy = Policy::parse(&text).unwrap();
+    let list = |file: &Path| {
+        let length = if file == Path::new("one") {
+            7
+        } else {
+            usize::MAX
+        };
+        Ok::<_, &str>(
+            std::iter::repeat_n(Ok(network), length).inspect(move |_| read.set(read.get() + 1)),
+        )
+    };
+    let error = policy.place_lists(list).unwrap_err().to_string();
+    assert!(
+        error.contains("rule[1].prefix_file") && error.contains("2000000"),
+        "{error}"
+    );
+    assert_eq!(read.get(), MAX_NETWORKS + 1);
+    // A system that is named again and again.
+    let text = text.replace("prefix_file = \"two\"", &format!("as = {:?}", [64500; 3]));
+    let mut policy = Policy::parse(&text).unwrap();
+    let networks = BTreeMap::from([(64500, vec![network; MAX_NETWORKS])]);
+    let error = policy.place_systems(&networks).unwrap_err().to_string();
+    assert!(
+        error.contains("rule[1].as") && error.contains("AS64500 brings more"),
+        "{error}"
+    );
+    assert_eq!(policy.rules[1].prefix.len(), MAX_NETWORKS);
 }
 
 proptest::proptest! {

@@ -10,6 +10,7 @@ use hashbrown::HashMap;
 use rules::Prefix;
 use text::{Lines, TextError};
 
+use super::networks::ByOwner;
 use super::ranges::{Collected, Ranges};
 use super::text::LineError;
 use super::{MAX_LINE_BYTES, MAX_NETWORKS, SystemsError};
@@ -80,15 +81,18 @@ impl Regions {
     }
 
     /// The networks of each region, without the networks of other regions within them.
-    pub fn networks(&self) -> BTreeMap<String, Vec<Prefix>> {
-        let mut networks: BTreeMap<String, Vec<Prefix>> = BTreeMap::new();
+    ///
+    /// # Errors
+    ///
+    /// There are more than `most` networks.
+    pub fn networks(&self, most: usize) -> Result<BTreeMap<String, Vec<Prefix>>, SystemsError> {
+        let mut found = ByOwner::new(most);
         for (first, last, place) in self.ranges.all() {
             if let Some(name) = self.names.get(place as usize) {
-                let of = networks.entry(name.to_string()).or_default();
-                of.extend(Prefix::of_range(first, last));
+                found.add(name.to_string(), Prefix::of_range(first, last))?;
             }
         }
-        networks
+        Ok(found.networks)
     }
 
     /// The region of an address.
@@ -154,6 +158,13 @@ mod tests {
             (network("10.0.9.0/24"), network("10.0.0.0/7")),
             (None, None)
         );
+    }
+
+    #[test]
+    fn the_networks_of_regions_are_bounded() {
+        let regions = regions("10.0.0.0/30 north\n10.0.0.1/32 south\n").unwrap();
+        assert_eq!(regions.networks(4).unwrap()["north"].len(), 3);
+        assert!(regions.networks(3).is_err());
     }
 
     #[test]

@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use experiment::MAX_NETWORKS;
 use experiment::learn::{self, Context, NoPolicy};
 use experiment::policy::Policy;
-use fleet::Regions;
 use program::failure::Failure;
 use program::output;
 use rollout::study::read;
@@ -47,10 +47,15 @@ pub fn run(options: &Options) -> Result<(), Failure> {
         output::note(hint);
     }
     let regions = lookup.regions.as_ref();
+    let regions = regions
+        .map(|regions| regions.networks(MAX_NETWORKS))
+        .transpose();
     let about = &read.place.about;
     let beside = Context {
         earlier: earlier.as_ref(),
-        regions: regions.map(Regions::networks).unwrap_or_default(),
+        regions: regions
+            .map_err(|error| Failure::usage(format_args!("--region: {error}")))?
+            .unwrap_or_default(),
         ended: about.ended.as_deref().filter(|_| !read.place.is_over()),
     };
     let text = learn::policy(&read.place.plan, &findings, &beside);

@@ -11,6 +11,7 @@ use std::fmt::Display;
 use std::path::{Path, absolute};
 
 use clap::{Args, Subcommand};
+use experiment::MAX_NETWORKS;
 use experiment::policy::Policy;
 use files::regular;
 use fleet::Systems;
@@ -120,7 +121,7 @@ fn with_networks(
     let networks = regular::open(file)
         .map_err(Into::into)
         .and_then(Systems::read)
-        .and_then(|systems| systems.networks(&numbers))
+        .and_then(|systems| systems.networks(&numbers, MAX_NETWORKS))
         .map_err(|error| Failure::usage(format_args!("--as {}: {error}", file.display())))?;
     policy
         .place_systems(&networks)
