@@ -261,7 +261,7 @@ pub fn write<R: Stored>(
 /// The file cannot be read, is damaged, or claims too many rows. Or a row lacks a needed value, has one that its column
 /// cannot have, or has too long a text; the error names the column.
 pub fn each_row<R: Stored>(file: File, take: impl FnMut(R)) -> Result<(), ReadError> {
-    parquet::each_row(file, read, take)
+    parquet::each_row(file, &names::<R>(), read, take)
 }
 
 /// The rows of a Parquet file, which are held in memory.
@@ -270,7 +270,11 @@ pub fn each_row<R: Stored>(file: File, take: impl FnMut(R)) -> Result<(), ReadEr
 ///
 /// As for [`each_row`].
 pub fn rows<R: Stored>(file: File) -> Result<Vec<R>, ReadError> {
-    parquet::rows(file, read)
+    parquet::rows(file, &names::<R>(), read)
+}
+
+fn names<R: Stored>() -> Vec<&'static str> {
+    R::COLUMNS.iter().map(|column| column.name).collect()
 }
 
 fn read<R: Stored>(cells: &Row<'_>) -> Result<R, RefusedCell> {

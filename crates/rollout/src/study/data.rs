@@ -22,6 +22,7 @@ use super::missing::Missing;
 use super::object::ObjectRow;
 use super::row::Row;
 use fleet::files::files;
+use tables::parquet::ReadError;
 
 /// A reason why data cannot be read.
 #[derive(Debug, thiserror::Error)]
@@ -484,7 +485,12 @@ fn each_row<R: Recorded>(
 ) {
     for (path, _) in files(place.directory(), R::START) {
         if let Err(error) = read_file(&path, &mut take) {
-            let why = format!("it is damaged: {error}");
+            let why = match error {
+                ReadError::System(_) => format!("it cannot be read: {error}"),
+                ReadError::Format(_) | ReadError::Cell { .. } => format!("it is damaged: {error}"),
+                // These words are about the file.
+                error => format!("it {error}"),
+            };
             left_out.push(LeftOut { path, why });
         }
     }

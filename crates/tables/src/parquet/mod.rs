@@ -1,5 +1,7 @@
 //! Tables as Parquet files, for DuckDB, polars, pandas and other readers.
 
+mod claims;
+mod page_header;
 mod read;
 mod write;
 

@@ -5,13 +5,16 @@ use std::collections::HashMap;
 use std::fs::File;
 use std::io;
 use std::panic::{self, AssertUnwindSafe};
-use std::sync::Once;
+use std::sync::{Arc, Once};
 
+use parquet::basic::Repetition;
 use parquet::errors::ParquetError;
 use parquet::file::metadata::ColumnChunkMetaData;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::Field;
+use parquet::schema::types::{Type, TypePtr};
 
+use super::claims::{MAX_HELD_BYTES, check_footer, check_pages};
 use crate::cell::Kind;
 use crate::cell::Value;
 
@@ -24,6 +27,9 @@ const ROWS_AT_ONCE: usize = 4;
 
 /// The largest whole number up to which a `f64` has all of them.
 const MAX_EXACT: f64 = ((1_u64 << f64::MANTISSA_DIGITS) - 1) as f64;
+
+/// How to make a file that can be read.
+const REWRITE: &str = "write it again with Snappy and usual pages, such as DuckDB's COPY (FROM 'old.parquet') TO 'new.parquet' (COMPRESSION snappy)";
 
 /// An error of reading a file.
 #[derive(Debug, thiserror::Error)]
@@ -40,6 +46,18 @@ pub enum ReadError {
     /// The file claims too many rows.
     #[error("has more than {MAX_ROWS} rows")]
     Rows,
+    /// The file is compressed by this method.
+    #[error("is compressed with {0}; {REWRITE}")]
+    Compression(&'static str),
+    /// A column has this encoding.
+    #[error("has texts in the encoding {0}; {REWRITE}")]
+    Encoding(&'static str),
+    /// The footer is too large.
+    #[error("has a footer of too many groups of rows or columns; {REWRITE}")]
+    Footer,
+    /// The pages are too large.
+    #[error("has pages that take more than {} MiB of memory; {REWRITE}", MAX_HELD_BYTES >> 20)]
+    Memory,
     /// A cell of a row is refused.
     #[error("row {row} {cell}")]
     Cell {
@@ -118,18 +136,20 @@ fn real(field: &Field) -> Option<f64> {
     value.is_finite().then_some(value)
 }
 
-/// Gives `take` the rows of a file, all or none, as `make` makes them. The file is read twice, and not held in memory, as
-/// the rows of a small file may be large: `make` gets each row twice, and is to give the same both times.
+/// Gives `take` the rows of a file, all or none, as `make` makes them of the cells of these columns. The file is read twice,
+/// and not held in memory, as the rows of a small file may be large: `make` gets each row twice, and is to give the same both
+/// times.
 ///
 /// # Errors
 ///
-/// The file cannot be read, is damaged, claims too many rows, or `make` refuses one.
+/// The file cannot be read, is damaged, claims too many rows or too much memory, or `make` refuses one.
 pub fn each_row<T>(
     file: File,
+    columns: &[&'static str],
     mut make: impl FnMut(&Row<'_>) -> Result<T, RefusedCell>,
     take: impl FnMut(T),
 ) -> Result<(), ReadError> {
-    let table = Table::open(file)?;
+    let table = Table::open(file, columns)?;
     table.each(&mut make, drop)?;
     table.each(&mut make, take)
 }
@@ -141,26 +161,31 @@ pub fn each_row<T>(
 /// As for [`each_row`].
 pub fn rows<T>(
     file: File,
+    columns: &[&'static str],
     mut make: impl FnMut(&Row<'_>) -> Result<T, RefusedCell>,
 ) -> Result<Vec<T>, ReadError> {
     let mut rows = Vec::new();
-    Table::open(file)?.each(&mut make, |row| rows.push(row))?;
+    Table::open(file, columns)?.each(&mut make, |row| rows.push(row))?;
     Ok(rows)
 }
 
 /// The number of rows that a file claims; `None` if it is not a Parquet file, or its claims do not fit together.
 pub fn row_count(file: File) -> Option<u64> {
-    Some(Table::open(file).ok()?.row_count)
+    Some(Table::open(file, &[]).ok()?.row_count)
 }
 
-/// A file whose claims about itself fit together.
+/// A file whose claims about itself fit together, and can be read in bounded memory.
 struct Table {
     reader: SerializedFileReader<File>,
+    /// The columns that are read.
+    wanted: Type,
     row_count: u64,
 }
 
 impl Table {
-    fn open(file: File) -> Result<Table, ReadError> {
+    fn open(file: File, columns: &[&'static str]) -> Result<Table, ReadError> {
+        check_footer(&file)?;
+        let again = file.try_clone()?;
         let reader = SerializedFileReader::new(file)?;
         let groups = reader.metadata().row_groups();
         let mut row_count = 0_u64;
@@ -181,11 +206,23 @@ impl Table {
                 .min(column.compressed_size())
                 >= 0
         };
-        let mut columns = groups.iter().flat_map(|group| group.columns());
-        if claimed != Ok(row_count) || !columns.all(is_somewhere) {
+        let mut chunks = groups.iter().flat_map(|group| group.columns());
+        if claimed != Ok(row_count) || !chunks.all(is_somewhere) {
             return Err(ReadError::Damaged);
         }
-        Ok(Table { reader, row_count })
+        let is_wanted = |chunk: &ColumnChunkMetaData| match chunk.column_path().parts() {
+            [name] => columns.contains(&name.as_str()),
+            _ => false,
+        };
+        for group in groups {
+            check_pages(&again, group, is_wanted)?;
+        }
+        let wanted = wanted(reader.metadata().file_metadata().schema(), columns)?;
+        Ok(Table {
+            reader,
+            wanted,
+            row_count,
+        })
     }
 
     /// Gives `take` one row after the other, until the first that cannot be read or made.
@@ -196,7 +233,7 @@ impl Table {
     ) -> Result<(), ReadError> {
         let mut read = self
             .reader
-            .get_row_iter(None)?
+            .get_row_iter(Some(self.wanted.clone()))?
             .with_batch_size(ROWS_AT_ONCE);
         // The library panics on some damaged files.
         let mut next = || quietly(|| read.next()).ok_or(ReadError::Damaged);
@@ -211,6 +248,27 @@ impl Table {
             Some(_) => Err(ReadError::Damaged),
         }
     }
+}
+
+/// The part of a schema with these columns, each once. Other columns are not read: one row of a list may take any memory.
+fn wanted(schema: &Type, columns: &[&'static str]) -> Result<Type, ReadError> {
+    let mut fields: Vec<TypePtr> = Vec::new();
+    for field in schema.get_fields() {
+        let name = field.name();
+        let Some(name) = columns.iter().find(|column| **column == name) else {
+            continue;
+        };
+        let info = field.get_basic_info();
+        if !field.is_primitive() || info.repetition() == Repetition::REPEATED {
+            let cell = RefusedCell::Unfit(name);
+            return Err(ReadError::Cell { row: 1, cell });
+        }
+        if fields.iter().all(|other| other.name() != *name) {
+            fields.push(Arc::clone(field));
+        }
+    }
+    let part = Type::group_type_builder(schema.name()).with_fields(fields);
+    Ok(part.build()?)
 }
 
 thread_local! {
@@ -256,7 +314,7 @@ mod tests {
     /// The numbers of a file.
     fn numbers(file: File) -> Result<Vec<u64>, ReadError> {
         let mut numbers = Vec::new();
-        each_row(file, number, |number| numbers.push(number))?;
+        each_row(file, &["number"], number, |number| numbers.push(number))?;
         Ok(numbers)
     }
 
@@ -290,7 +348,7 @@ mod tests {
         file.rewind().expect("a file");
         file.write_all(&[7; 64]).expect("room");
         file.set_len(64).expect("a file");
-        assert!(each_row(file, |_| Ok(()), drop).is_err());
+        assert!(each_row(file, &[], |_| Ok(()), drop).is_err());
     }
 
     #[test]
@@ -301,7 +359,7 @@ mod tests {
         let held = Rc::new(());
         let mut sum = 0;
         let make = |row: &Row<'_>| Ok((number(row)?, Rc::clone(&held)));
-        let read = each_row(file, make, |(number, _)| {
+        let read = each_row(file, &["number"], make, |(number, _)| {
             assert_eq!(Rc::strong_count(&held), 2);
             sum += number;
         });
@@ -319,7 +377,8 @@ mod tests {
             199_999 => Err(RefusedCell::Unfit("number")),
             number => Ok(number),
         };
-        let error = each_row(again, make, |row| panic!("{row} is taken")).expect_err("refused");
+        let error = each_row(again, &["number"], make, |row| panic!("{row} is taken"))
+            .expect_err("refused");
         assert!(error.to_string().contains("row 200000"), "{error}");
         // The last page's bytes, which are before the footer.
         let reader = SerializedFileReader::new(file.try_clone().expect("a file"));
@@ -330,7 +389,7 @@ mod tests {
             .expect("a file");
         file.write_all(&[0xff; 100]).expect("room");
         let make = |row: &Row<'_>| number(row);
-        let read = each_row(file, make, |row| panic!("{row} is taken"));
+        let read = each_row(file, &["number"], make, |row| panic!("{row} is taken"));
         assert!(read.is_err());
     }
 
