@@ -14,6 +14,10 @@ const MAX_CAPTURED_CONNECTIONS: usize = 1 << 16;
 /// The lengths of a secret: those of the hashes in QUIC's cipher suites (RFC 8446, section 7.1).
 const SECRET_BYTES: [usize; 2] = [32, 48];
 
+/// The most bytes of a key log: five lines (RFC 9850, section 2.1) of some 190 bytes for each of these connections. A pipe or
+/// a device may have no end.
+const MAX_BYTES: u64 = 1 << 30;
+
 /// The longest line that is read.
 const MAX_LINE_BYTES: usize = 1024;
 
@@ -47,9 +51,15 @@ impl KeyLog {
     /// Reads a key log, which takes precedence over those in captures. Lines of other kinds are ignored.
     ///
     /// # Errors
-    /// The log cannot be read, or has no usable secret.
+    /// The log cannot be read, is too large, or has no usable secret.
     pub fn read(&mut self, source: impl Read) -> Result<(), KeyLogError> {
-        let mut lines = Lines::new(BufReader::new(source), MAX_LINE_BYTES);
+        self.read_up_to(MAX_BYTES, source)
+    }
+
+    fn read_up_to(&mut self, most: u64, source: impl Read) -> Result<(), KeyLogError> {
+        // One byte more tells a log that is too large from one that just fits.
+        let mut source = source.take(most + 1);
+        let mut lines = Lines::new(BufReader::new(&mut source), MAX_LINE_BYTES);
         let mut found = false;
         while let Some(line) = lines.next_line()? {
             let Some(secret) = line.ok().and_then(Secret::parse) else {
@@ -59,6 +69,9 @@ impl KeyLog {
             if let Some(place) = self.place(&secret, MAX_CONNECTIONS) {
                 *place = Some(secret.value);
             }
+        }
+        if source.limit() == 0 {
+            return Err(TextError::Large(most).into());
         }
         if found {
             Ok(())
@@ -134,6 +147,8 @@ fn hexadecimal(text: &str) -> Option<Vec<u8>> {
 
 #[cfg(test)]
 mod tests {
+    use std::io;
+
     use super::*;
 
     #[test]
@@ -163,6 +178,25 @@ mod tests {
         ["CLIENT", "SERVER"]
             .map(|side| format!("{side}_TRAFFIC_SECRET_0 {random} {}\r\n", secret.repeat(32)))
             .concat()
+    }
+
+    #[test]
+    fn a_key_log_without_an_end_is_refused() {
+        let secrets = log("01");
+        let most = secrets.len() as u64;
+        KeyLog::default()
+            .read_up_to(most, secrets.as_bytes())
+            .expect("it just fits");
+        let endless: [&mut dyn Read; 2] = [
+            &mut io::repeat(0),
+            &mut secrets.as_bytes().chain(io::repeat(b'#')),
+        ];
+        for source in endless {
+            let error = KeyLog::default()
+                .read_up_to(most, source)
+                .expect_err("no end");
+            assert!(error.to_string().contains("is larger than"), "{error}");
+        }
     }
 
     #[test]
