@@ -91,12 +91,12 @@ fn text_element(text: &Text) -> String {
     )
 }
 
-/// Text escaped for XML. Characters that XML 1.0 does not allow ("Characters") are replaced.
+/// Text escaped for XML. Characters that XML 1.0 does not allow ("Characters"), or that a browser obeys, are replaced.
 fn escaped(text: &str) -> String {
     let shown = text.chars().map(|c| match c {
         '\t' | '\n' => c,
         '\u{fffe}' | '\u{ffff}' => char::REPLACEMENT_CHARACTER,
-        c if c.is_control() => char::REPLACEMENT_CHARACTER,
+        c if text::is_obeyed(c) => char::REPLACEMENT_CHARACTER,
         c => c,
     });
     let shown: String = shown.collect();
@@ -143,6 +143,7 @@ mod tests {
     fn any_text_is_xml() {
         assert_eq!(escaped("a]]>b & <c>"), "a]]&gt;b &amp; &lt;c&gt;");
         assert_eq!(escaped("bell\u{8} \u{fffe}\t"), "bell\u{fffd} \u{fffd}\t");
+        assert_eq!(escaped("\u{202e}gvs"), "\u{fffd}gvs");
     }
 
     #[test]

@@ -58,7 +58,7 @@ impl Bars {
         live: impl Fn(&ProgressState) -> Vec<String> + Clone + Send + Sync + 'static,
     ) -> ProgressBar {
         let widest = self.widest.clone();
-        let name = shorten(name, MAX_NAME.min(columns() / 4));
+        let name = shorten(&output::word(name), MAX_NAME.min(columns() / 4));
         let taken = name.chars().count() + MIN_BAR + PERCENT_WIDTH;
         let live = move |state: &ProgressState, out: &mut dyn Write| {
             let room = columns().saturating_sub(taken);

@@ -7,13 +7,16 @@ use console::Term;
 use serde::Serialize;
 use serde_json::Serializer;
 use serde_json::ser::Formatter;
+use text::is_obeyed;
+pub use text::{printable, word};
 
 use crate::failure::Failure;
 
 /// The most failed runs that are listed.
 const MAX_LISTED: usize = 10;
 
-/// Prints a result and a newline to stdout at once, so that a pipe's reader sees it while the command still runs.
+/// Prints a result and a newline to stdout at once, so that a pipe's reader sees it while the command still runs. What a
+/// terminal obeys is [escaped](printable), because texts of others are in many results.
 ///
 /// A reader that has closed its end (`fullpipe … | head`) is no failure; a full disk is.
 pub fn result(text: impl Display) -> Result<(), Failure> {
@@ -23,6 +26,7 @@ pub fn result(text: impl Display) -> Result<(), Failure> {
 /// Prints a result like [`result`]. Returns false if the reader is gone, for commands that would otherwise go on
 /// without end.
 pub fn offer(text: impl Display) -> Result<bool, Failure> {
+    let text = printable(&text.to_string());
     let mut stdout = io::stdout().lock();
     is_open(writeln!(stdout, "{text}").and_then(|()| stdout.flush()))
 }
@@ -77,34 +81,6 @@ pub fn note(text: impl Display) {
     let _ = writeln!(io::stderr().lock(), "{}", printable(&text.to_string()));
 }
 
-/// Escapes the characters of `text` that a terminal obeys: control characters other than line ends and tabs, and those
-/// that change the direction of text. Names of files and texts from a peer may contain any.
-pub fn printable(text: &str) -> String {
-    escaped(text, |c| is_obeyed(c) && !matches!(c, '\n' | '\t'))
-}
-
-/// Like [`printable`], and also escapes line ends and tabs: for a cell of a table.
-pub fn word(text: &str) -> String {
-    escaped(text, is_obeyed)
-}
-
-/// True if a terminal obeys the character.
-fn is_obeyed(c: char) -> bool {
-    c.is_control() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-}
-
-fn escaped(text: &str, is_obeyed: impl Fn(char) -> bool) -> String {
-    let mut shown = String::with_capacity(text.len());
-    for c in text.chars() {
-        if is_obeyed(c) {
-            shown.extend(c.escape_default());
-        } else {
-            shown.push(c);
-        }
-    }
-    shown
-}
-
 /// A formatter of JSON on one line that escapes characters that a terminal obeys. The escapes mean the same in JSON.
 struct Obeyless;
 
@@ -141,19 +117,7 @@ pub fn json_text(value: &impl Serialize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{json_text, printable, word};
-
-    #[test]
-    fn nothing_that_a_terminal_obeys() {
-        assert_eq!(printable("ä b\t文\n"), "ä b\t文\n");
-        assert_eq!(printable("\u{1b}[2J\u{9b}m\r"), "\\u{1b}[2J\\u{9b}m\\r");
-        assert_eq!(printable("\u{202e}txt"), "\\u{202e}txt");
-    }
-
-    #[test]
-    fn a_word_ends_no_line() {
-        assert_eq!(word("a\nESTAB\tb"), "a\\nESTAB\\tb");
-    }
+    use super::json_text;
 
     #[test]
     fn json_means_the_same_without_what_a_terminal_obeys() {

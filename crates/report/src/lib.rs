@@ -40,7 +40,7 @@ pub mod trace;
 pub use describe::{describe, describe_hops};
 pub use directory::{Also, FILES, check_dir, tidy, write_dir, write_dir_while};
 pub use html::html;
-pub use json::{json, pretty};
+pub use json::pretty;
 pub use lanes::names;
 pub use overview::table;
 pub use page::Origin;

@@ -71,8 +71,10 @@ pub struct Page<'p, B: Display, D: Serialize> {
 }
 
 impl<B: Display, D: Serialize> Page<'_, B, D> {
-    /// Returns the page as HTML.
+    /// Returns the page as HTML. Names and sources are text of others: characters that a browser obeys are
+    /// [replaced](text::replaced).
     pub fn html(&self) -> String {
-        self.render().expect("plain data, written to memory")
+        let html = self.render().expect("plain data, written to memory");
+        text::replaced(&html)
     }
 }

@@ -9,12 +9,15 @@
 //! assert_eq!(lines.next_line()?, Some(Ok("one")));
 //! # Ok::<(), text::TextError>(())
 //! ```
+//!
+//! [`printable`], [`word`] and [`replaced`] make such text safe to show.
 
 mod date;
 mod encoding;
 #[cfg(any(test, fuzzing))]
 pub mod fuzz;
 mod lines;
+mod shown;
 mod whole;
 
 use std::io;
@@ -22,6 +25,7 @@ use std::io;
 pub use date::{Date, date};
 pub use encoding::{MARK, is_utf_16};
 pub use lines::Lines;
+pub use shown::{is_obeyed, printable, replaced, word};
 pub use whole::{decode, read};
 
 /// Why bytes are not text, or why they are not read.

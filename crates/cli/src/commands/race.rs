@@ -85,7 +85,8 @@ pub fn run(options: &Options) -> Result<(), Failure> {
         .map_err(failure)?;
     drop(lanes);
     if options.json {
-        output::result(report::json(&records))?;
+        let summaries: Vec<_> = records.iter().map(|record| &record.summary).collect();
+        output::json(&summaries)?;
     } else {
         output::result(report::table(&records, output::width()).trim_end())?;
     }

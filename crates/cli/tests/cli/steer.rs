@@ -146,14 +146,14 @@ fn what_a_terminal_obeys_is_shown_and_not_done() {
     let file = directory.path().join("policy.toml");
     let name = file.to_str().expect("a name");
     let text = POLICY
-        .replace("far", "far\\u001b[2J")
+        .replace("far", "far\\u001b[2J\\u202e")
         .replace("a study", "a\\nstudy\\u009b");
     fs::write(&file, text).expect("a policy");
     let why = fullpipe(["steer", "why", "192.0.2.7", name, "--rtt", "50ms"]).assert();
     why.success()
-        .stdout("reno: rule \"far\\u{1b}[2J\"; a\\nstudy\\u{9b}\n");
+        .stdout("reno: rule \"far\\u{1b}[2J\\u{202e}\"; a\\nstudy\\u{9b}\n");
     let dry_run = fullpipe(["steer", name, "--dry-run"]).assert();
-    dry_run.stdout(contains("far\\u{1b}[2J: 1 network"));
+    dry_run.stdout(contains("far\\u{1b}[2J\\u{202e}: 1 network"));
 }
 
 /// Without root the kernel's state is not visible, so the message must not claim that nothing is there.

@@ -44,6 +44,15 @@ fn the_page_needs_nothing_else() {
 }
 
 #[test]
+fn a_browser_obeys_no_text_of_others() {
+    let named = |name: &str| page(&[record(name, "bbr1", false)], name);
+    let turned = named("\u{202e}lmth\u{9b}");
+    assert!(!turned.contains(['\u{202e}', '\u{9b}']));
+    assert_eq!(turned, named("\u{fffd}lmth\u{fffd}"));
+    data(&turned);
+}
+
+#[test]
 fn every_colour_has_a_light_and_a_dark_one() {
     let page = page(&[record("race", "bbr1", false)], "fullpipe race");
     let (_, style) = page.split_once(":root {").unwrap();

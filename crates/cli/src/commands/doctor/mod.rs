@@ -49,7 +49,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
         }))?;
     } else {
         for finding in &findings {
-            output::result(output::printable(&finding.text()))?;
+            output::result(finding.text())?;
         }
     }
     if broken.is_empty() {

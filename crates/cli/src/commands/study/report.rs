@@ -55,7 +55,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     output::show(
         options.json,
         || json_of(&read, &findings),
-        |width| output::printable(&text(&read, &findings, width)),
+        |width| text(&read, &findings, width),
     )?;
     if let Some(page) = page {
         let written = page.write(&html(&read, &findings, &command_line::origin()))?;

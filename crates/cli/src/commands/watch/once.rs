@@ -132,5 +132,5 @@ fn show(table: Table, is_empty: bool, all: String, watching: &Watching) -> Resul
         .then(|| format!("{} too many to be followed", count(left_out, "connection")));
     let notes = std::iter::once(all).chain(more).collect();
     let text = below(&[text], notes, output::width());
-    output::offer(output::printable(text.trim_end()))
+    output::offer(text.trim_end())
 }
