@@ -10,6 +10,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::time::sleep;
 
 use crate::failure::Failure;
+use crate::output;
 
 /// The time for connections to inform their peers after an interruption.
 pub const FAREWELL_TIME: Duration = Duration::from_millis(200);
@@ -20,6 +21,10 @@ pub fn runtime() -> Result<Runtime, Failure> {
     lab::runtime(threads)
         .map_err(|error| Failure::failed(format_args!("cannot start {threads} threads: {error}")))
 }
+
+/// The time after an interruption until the user is told that the command is still at work: a large scenario's routes take
+/// seconds, and so does a large report.
+const NOTICE_TIME: Duration = Duration::from_secs(2);
 
 /// The exit code of a command that was interrupted, as shells report a process that SIGINT ended.
 const INTERRUPTED: i32 = 130;
@@ -35,7 +40,13 @@ pub fn cancel() -> Result<(Runtime, Cancel), Failure> {
         async move {
             interrupt.wait().await;
             cancel.cancel();
-            interrupt.wait().await;
+            tokio::select! {
+                () = interrupt.wait() => {}
+                () = sleep(NOTICE_TIME) => {
+                    output::note("ending, but a step of the work is not complete; Ctrl-C again ends at once");
+                    interrupt.wait().await;
+                }
+            }
             std::process::exit(INTERRUPTED);
         }
     });

@@ -147,9 +147,12 @@ impl Record {
     pub fn together(&self, is_chosen: impl Fn(&FlowSummary) -> bool) -> Together {
         let window = Window::of(&self.flows, self.scenario.warmup, self.summary.end());
         let chosen = self.summary.flows.iter().filter(|flow| is_chosen(flow));
+        let groups = || chosen.clone().filter_map(|flow| flow.group);
+        let first = groups().min().unwrap_or(0);
+        let end = groups().max().map_or(0, |last| last + 1);
         Together::of(
-            chosen,
-            &Limits::of(&self.scenario.network()),
+            chosen.clone(),
+            &Limits::of(&self.scenario.network_within(first..end)),
             window,
             self.payload_share,
         )

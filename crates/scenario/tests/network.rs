@@ -1,7 +1,7 @@
 //! Links with names, and the routes over them.
 
 use proptest::prelude::*;
-use scenario::{Crossing, Scenario};
+use scenario::{Crossing, Route, Scenario};
 use units::Duration;
 
 const HEAD: &str = "name = 'x'\nduration = '9s'\n";
@@ -58,6 +58,17 @@ fn data_take_the_fewest_links_and_acks_the_same_ones_back() {
         ],
     ));
     let network = scenario.network();
+    for group in 0..6 {
+        let alone = scenario.network_within(group..group + 1);
+        for (other, route) in alone.routes().iter().enumerate() {
+            let expected = if other == group {
+                network.route(group)
+            } else {
+                &Route::default()
+            };
+            assert_eq!(route, expected, "{group}, {other}");
+        }
+    }
     let expected: [(&[&str], &[&str], u64); 5] = [
         (&["CA", "cd"], &["CD", "ca"], 120),
         (&["CD", "BC"], &["bc", "cd"], 100),
