@@ -1,7 +1,7 @@
 //! A file that gets its name when it is complete.
 
 use std::fs::{self, File, Metadata, OpenOptions, Permissions};
-use std::io::{self, Write};
+use std::io::{self, ErrorKind, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt, fchown};
 use std::path::{Path, PathBuf};
 
@@ -60,11 +60,15 @@ impl NewFile {
     ///
     /// The system refuses.
     pub fn create_unswept(path: &Path, readers: Readers) -> Result<NewFile, WriteError> {
-        let old = match readers {
-            Readers::Owner => None,
-            Readers::Everybody | Readers::AsBefore => fs::symlink_metadata(path).ok(),
-        };
-        let old = old.filter(Metadata::is_file);
+        let old = fs::symlink_metadata(path).ok();
+        if old.as_ref().is_some_and(Metadata::is_dir) {
+            // The file would not get its name in the end.
+            let error =
+                io::Error::new(ErrorKind::IsADirectory, "is a directory; give another name");
+            return Err(WriteError::of(path)(error));
+        }
+        let keeps_mode = readers != Readers::Owner;
+        let old = old.filter(|old| keeps_mode && old.is_file());
         // At no time may a user read it who may not read the older one.
         let mode = match (&old, readers) {
             (None, Readers::Everybody) => 0o666,
@@ -272,6 +276,15 @@ mod tests {
             let about = fs::metadata(&file).unwrap();
             assert_eq!((about.uid(), about.gid()), (65_534, 65_533));
             assert_eq!(mode(&file), 0o640);
+        }
+    }
+
+    #[test]
+    fn a_directory_in_the_place_of_the_file_is_refused_before_the_work() {
+        let directory = tempfile::tempdir().unwrap();
+        for readers in [Readers::Everybody, Readers::Owner] {
+            let error = NewFile::create(directory.path(), readers).unwrap_err();
+            assert_eq!(error.source.kind(), io::ErrorKind::IsADirectory);
         }
     }
 

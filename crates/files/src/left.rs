@@ -53,6 +53,9 @@ pub(crate) fn part(
         let part = beside(path, PART, number);
         let file = match make(&part) {
             Err(error) if error.kind() == ErrorKind::AlreadyExists => continue,
+            Err(error) if error.kind() == ErrorKind::InvalidFilename => {
+                return Err(too_long(path, &part));
+            }
             made => made?,
         };
         // Another process may have taken it for abandoned before it was held.
@@ -65,6 +68,16 @@ pub(crate) fn part(
     let part = beside(path, PART, 0);
     let reason = format!("{} and {MAX_NAMES} such names are taken", part.display());
     Err(io::Error::new(ErrorKind::AlreadyExists, reason))
+}
+
+/// The error that the file system has no name as long as that of the part.
+fn too_long(path: &Path, part: &Path) -> io::Error {
+    let length = |path: &Path| path.file_name().unwrap_or_default().len();
+    let (own, more) = (length(path), length(part) - length(path));
+    let reason = format!(
+        "the name is too long: it has {own} bytes, and its temporary name has {more} more; give a shorter one"
+    );
+    io::Error::new(ErrorKind::InvalidFilename, reason)
 }
 
 /// True if the path leads to the open file.
@@ -146,9 +159,30 @@ mod tests {
     use rustix::fs::{CWD, FileType, Mode, mknodat};
 
     use super::*;
+    use crate::{NewDirectory, NewFile, Readers};
 
     /// Greater than any process's number.
     const NOBODY: u32 = i32::MAX as u32;
+
+    #[test]
+    fn a_name_without_room_for_the_part_is_refused_by_its_length() {
+        let directory = tempfile::tempdir().unwrap();
+        let made = |length| {
+            let path = directory.path().join("x".repeat(length));
+            let file = NewFile::create(&path, Readers::Owner).map(drop);
+            let new = NewDirectory::create(&path).map(drop);
+            [file, new].map(|made| made.map_err(|error| error.source.to_string()))
+        };
+        assert_eq!(made(200), [Ok(()), Ok(())]);
+        for refused in made(250) {
+            let reason = refused.unwrap_err();
+            assert!(
+                reason.starts_with("the name is too long: it has 250 bytes"),
+                "{reason}"
+            );
+        }
+        assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 0);
+    }
 
     #[test]
     fn only_files_and_directories_of_wanted_names_are_looked_at() {

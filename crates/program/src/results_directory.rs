@@ -8,9 +8,9 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use studies::runs::{FILE, Store};
 
+use crate::directory::{self, MadeDirectory};
 use crate::failure::Failure;
 use crate::output;
-use crate::whole;
 
 /// The requested directory, or else a directory in the present one with the name of the file, or `usual` if the file is
 /// stdin.
@@ -21,10 +21,13 @@ pub fn named(out: Option<&Path>, file: &Path, usual: &str) -> PathBuf {
 }
 
 /// The results in the directory, which is made if necessary. A directory that is used for something else is refused.
-/// Prints how many results are not to be trusted.
-pub fn open<T: Serialize + DeserializeOwned>(directory: &Path) -> Result<Store<T>, Failure> {
-    make(directory)?;
-    let store = Store::open(directory).map_err(Failure::failed)?;
+/// Holds the results of runs whose keys satisfy `is_wanted`. Prints how many results are not to be trusted.
+pub fn open<T: Serialize + DeserializeOwned>(
+    directory: &Path,
+    is_wanted: impl Fn(&str) -> bool,
+) -> Result<Store<T>, Failure> {
+    let _made = make(directory)?;
+    let store = Store::open_for(directory, is_wanted).map_err(Failure::failed)?;
     let (path, damaged) = (directory.join(FILE), store.damaged());
     let (lines, runs) = match damaged {
         0 => return Ok(store),
@@ -38,7 +41,8 @@ pub fn open<T: Serialize + DeserializeOwned>(directory: &Path) -> Result<Store<T
     Ok(store)
 }
 
-fn make(directory: &Path) -> Result<(), Failure> {
+/// Makes the directory, or checks that an older one has results of runs.
+fn make(directory: &Path) -> Result<Option<MadeDirectory>, Failure> {
     let failed = |error: io::Error| {
         Failure::usage(format_args!(
             "cannot use {}: {error}; name another directory with --out",
@@ -54,10 +58,10 @@ fn make(directory: &Path) -> Result<(), Failure> {
                     directory.display()
                 )));
             }
-            Ok(())
+            Ok(None)
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            whole::make_directory("--out", directory)
+            directory::make("--out", directory).map(Some)
         }
         Err(error) => Err(failed(error)),
     }

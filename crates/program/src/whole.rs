@@ -119,21 +119,8 @@ pub fn check(path: &Path) -> IoResult<()> {
     try_at(path)
 }
 
-/// Makes the directory that `option` names, if necessary, and checks that files can be written into it.
-pub fn make_directory(option: &str, directory: &Path) -> Result<(), Failure> {
-    if directory.exists() && !directory.is_dir() {
-        let name = directory.display();
-        return Err(Failure::usage(format_args!(
-            "{option} {name} is not a directory; give another name"
-        )));
-    }
-    files::make_directory(directory, 0o777)
-        .and_then(|()| try_at(&directory.join("fullpipe")))
-        .map_err(|error| Failure::usage(format_args!("{option} {}: {error}", directory.display())))
-}
-
 /// True if the path names an open descriptor, a device, a pipe or a socket.
-fn is_written_directly(path: &Path) -> bool {
+pub(crate) fn is_written_directly(path: &Path) -> bool {
     let is_other = |about: Metadata| !about.is_file() && !about.is_dir();
     DESCRIPTORS.iter().any(|of| path.starts_with(of)) || fs::metadata(path).is_ok_and(is_other)
 }
@@ -183,7 +170,7 @@ fn cannot_write(path: &Path, error: &Error) -> Failure {
 }
 
 /// Makes a file beside the path, and removes it.
-fn try_at(path: &Path) -> IoResult<()> {
+pub(crate) fn try_at(path: &Path) -> IoResult<()> {
     let tried = NewFile::create(path, Readers::Owner);
     tried.map(drop).map_err(|error| error.source)
 }
@@ -316,7 +303,6 @@ mod tests {
         let directory = tempfile::tempdir().expect("a directory");
         let names = || fs::read_dir(directory.path()).expect("readable").count();
         check(&directory.path().join("new")).expect("free");
-        make_directory("--out", directory.path()).expect("there already");
         assert_eq!(names(), 0);
         let file = directory.path().join("file");
         fs::write(&file, "old").expect("written");
@@ -330,12 +316,6 @@ mod tests {
             check(&directory.path().join(name)).expect(name);
         }
         check(&directory.path().join("none/file")).expect_err("no such directory");
-        let error = make_directory("--out", &file).expect_err("a file");
-        assert!(
-            error
-                .to_string()
-                .ends_with("file is not a directory; give another name")
-        );
         // Nobody can write there, not even root.
         check(Path::new("/proc/report.html")).expect_err("no place for files");
         assert_eq!(names(), 1);

@@ -4,10 +4,10 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::Args;
+use program::directory;
 use program::failure::Failure;
 use program::interrupt;
 use program::output;
-use program::whole;
 use transfer::{Receiver, ReceiverConfig, Resumption, STATE_FOLDER};
 
 use crate::options::address::resolve;
@@ -52,7 +52,7 @@ pub struct Options {
 
 /// Receives until one transfer is complete, or with `--keep` until the user ends the command.
 pub fn run(options: &Options) -> Result<(), Failure> {
-    whole::make_directory("--out", &options.out)?;
+    let _made = directory::make("--out", &options.out)?;
     interrupt::run(receive(options), "run the same command again to continue")
 }
 

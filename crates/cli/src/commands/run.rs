@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use lab::EngineError;
+use program::apart;
 use program::awake_option::AwakeOption;
 use program::command_line;
 use program::failure::Failure;
@@ -91,7 +92,9 @@ pub fn run(options: &Options) -> Result<(), Failure> {
         )));
     }
     check_grid(options, &scenario)?;
-    if let Some(directory) = &options.out {
+    let out = options.out.as_deref();
+    apart::check(("--out", out), &[("--pcap", options.pcap.as_deref())])?;
+    if let Some(directory) = out {
         report::check_dir(directory)
             .map_err(|error| Failure::usage(format_args!("--out: {error}")))?;
     }

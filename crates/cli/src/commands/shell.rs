@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 use linux::command::{Init, init_main};
+use program::apart;
 use program::awake_option::AwakeOption;
 use program::command_line;
 use program::failure::Failure;
@@ -92,7 +93,9 @@ pub fn run(options: &Options) -> Result<ExitCode, Failure> {
         wait_for: options.wait_for,
     };
     shell.check().map_err(path_options::usage)?;
-    if let Some(directory) = &options.out {
+    let out = options.out.as_deref();
+    apart::check(("--out", out), &[("--json", options.json.as_deref())])?;
+    if let Some(directory) = out {
         shell::check_dir(directory)
             .map_err(|error| Failure::usage(format_args!("--out: {error}")))?;
     }

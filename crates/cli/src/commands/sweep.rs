@@ -1,5 +1,6 @@
 //! `fullpipe sweep`: runs a scenario at every point of a grid.
 
+use std::collections::HashSet;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
@@ -76,7 +77,12 @@ pub fn run(options: &Options) -> Result<(), Failure> {
             .map_err(|error| Failure::usage(format_args!("at {}: {error}", run.name)))?;
     }
     let directory = results_directory::named(options.out.as_deref(), &options.sweep, "sweep");
-    let mut store = results_directory::open(&directory)?;
+    let keys: HashSet<&str> = plan.runs.iter().map(|run| &*run.key).collect();
+    let mut store = results_directory::open(&directory, |key| keys.contains(key))?;
+    for file in [PAGE, TABLE].map(|name| directory.join(name)) {
+        whole::check(&file)
+            .map_err(|error| Failure::usage(format_args!("{}: {error}", file.display())))?;
+    }
     let _awake = options.awake.prepare(&[sweep.engine])?;
     let (_runtime, cancel) = interrupt::cancel()?;
     let missing = runs::missing(&plan, &store);

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use clap::{ArgGroup, Args};
 use document::de::MAX_FILE_BYTES;
 use lab::Cancel;
+use program::apart;
 use program::command_line;
 use program::failure::Failure;
 use program::interrupt;
@@ -88,16 +89,11 @@ impl Options {
             }
             whole::check(file).map_err(|error| wrong(&error))?;
         }
-        let mut files = self.paths().map(|(_, file, _)| absolute(file));
-        match (files.next(), files.next()) {
-            (Some(scenario), Some(ranges)) if scenario == ranges => {
-                Err(Failure::usage(format_args!(
-                    "--ranges {}: is also the file of --scenario; give another name",
-                    ranges.display()
-                )))
-            }
-            _ => Ok(()),
-        }
+        let files: Vec<_> = self
+            .paths()
+            .map(|(option, file, _)| (option, Some(file)))
+            .collect();
+        apart::check(("--out", self.out.as_deref()), &files)
     }
 
     /// Writes the path of a connection, and says whose it is.
@@ -124,13 +120,6 @@ impl Options {
         }
         Ok(())
     }
-}
-
-/// The absolute path of the file, however it is given.
-fn absolute(file: &Path) -> PathBuf {
-    let file = whole::linked(file);
-    let directory = fs::canonicalize(files::parent(&file)).unwrap_or_default();
-    directory.join(file.file_name().unwrap_or_default())
 }
 
 /// Reads captures. The keys decrypt QUIC connections.

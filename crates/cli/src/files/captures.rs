@@ -5,19 +5,20 @@ use std::path::Path;
 
 use files::{NewFile, Readers};
 use lab::{Cancel, EngineKind, Linux, Progress, Sim};
+use program::directory::{self, MadeDirectory};
 use program::failure::Failure;
-use program::whole;
 use record::Record;
 use scenario::{Crossing, Scenario};
 
 /// The file names of those at the ends.
 const NAMES: [&str; 2] = ["sender.pcapng", "receiver.pcapng"];
 
-/// Captures that are being written. They get their names when they are complete.
+/// Captures that are being written. They get their names when they are complete. A run that fails leaves nothing behind.
 pub struct Captures {
     engine: EngineKind,
     ends: [NewFile; 2],
     links: Vec<(Crossing, NewFile)>,
+    _made: MadeDirectory,
 }
 
 impl Captures {
@@ -51,12 +52,12 @@ impl Captures {
                 crossings.push((crossing, format!("link-{name}.pcapng")));
             }
         }
-        whole::make_directory("--pcap", directory)?;
+        let made = directory::make("--pcap", directory)?;
         let create = |name: &str| {
             NewFile::create(&directory.join(name), Readers::Everybody).map_err(|error| {
                 Failure::usage(format_args!(
                     "--pcap {}: {}",
-                    directory.display(),
+                    error.path.display(),
                     error.source
                 ))
             })
@@ -67,6 +68,7 @@ impl Captures {
             engine,
             links: links.collect::<Result<_, Failure>>()?,
             ends: [create(NAMES[0])?, create(NAMES[1])?],
+            _made: made,
         })
     }
 

@@ -280,3 +280,45 @@ fn a_file_that_may_not_grow_is_told() {
     assert!(stderr.contains("File too large"), "{stderr}");
     assert!(!out.exists());
 }
+
+#[test]
+fn results_without_a_place_are_refused_before_the_run_and_leave_nothing() {
+    let (directory, file) = scenario();
+    let at = |name: &str| directory.path().join(name).display().to_string();
+    let [out, inside, taken] = ["out", "out/packets", "taken"].map(at);
+    let long = at(&"x".repeat(250));
+    fs::create_dir_all(at("taken/receiver.pcapng")).expect("room");
+    for (options, part) in [
+        (
+            &["--out", &*out, "--pcap", &out][..],
+            "is also the place of --out",
+        ),
+        (
+            &["--out", &out, "--pcap", &inside],
+            "is in the directory of --out",
+        ),
+        (&["--out", &long], "the name is too long: it has 250 bytes"),
+        (&["--pcap", &taken], "receiver.pcapng: is a directory"),
+    ] {
+        let all = ["run", &file].into_iter().chain(options.iter().copied());
+        refused(all, 2, &[part]);
+    }
+    let output = Command::new("sh")
+        .args(["-c", "ulimit -f 1; exec \"$@\"", "sh"])
+        .args([
+            env!("CARGO_BIN_EXE_fullpipe"),
+            "run",
+            &file,
+            "--pcap",
+            &at("no/packets"),
+        ])
+        .output()
+        .expect("runs");
+    assert_eq!(output.status.code(), Some(1));
+    let mut names: Vec<_> = fs::read_dir(directory.path())
+        .expect("readable")
+        .map(|entry| entry.expect("readable").file_name())
+        .collect();
+    names.sort();
+    assert_eq!(names.len(), 2, "{names:?}");
+}

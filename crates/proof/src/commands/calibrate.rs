@@ -131,7 +131,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     }
     let marks = options.kernel.map_or(calibrate::MARKS, InKernel::marks);
     let document = Document::asked(options.document.as_deref(), marks)?;
-    let mut store = results_directory::open(&options.out)?;
+    let mut store = results_directory::open(&options.out, |_| true)?;
     let records = options.records.then(|| Records::within(&options.out));
     let sides = calibration.sides.each_ref();
     let _awake = (options.awake).prepare(&sides.map(|side| side.contender.engine))?;

@@ -13,11 +13,11 @@ use lab::EngineKind;
 use linux::command::Init;
 use program::awake_option::AwakeOption;
 use program::command_line;
+use program::directory::{self, MadeDirectory};
 use program::failure::Failure;
 use program::interrupt;
 use program::output;
 use program::usage;
-use program::whole;
 use program::work_bar::WorkBar;
 use rollout::study::own_directory;
 use studies::runs;
@@ -130,17 +130,17 @@ fn refused(error: &dyn Display) -> Failure {
     Failure::usage(format_args!("--out: {error}"))
 }
 
-/// Makes the directory for the results, which has no study yet. Returns its path.
-fn make_directory(out: &Path) -> Result<PathBuf, Failure> {
+/// Makes the directory for the results, which has no study yet. Returns its path, too.
+fn make_directory(out: &Path) -> Result<(PathBuf, MadeDirectory), Failure> {
     let own = own_directory(out).map_err(|error| refused(&error))?;
-    whole::make_directory("--out", &own)?;
+    let made = directory::make("--out", &own)?;
     if own.join(STUDY).exists() {
         return Err(Failure::usage(format_args!(
             "--out {}: there is a study already; give another directory",
             out.display()
         )));
     }
-    Ok(own)
+    Ok((own, made))
 }
 
 fn simulated(
@@ -150,7 +150,7 @@ fn simulated(
     wrong: &dyn Fn(LabError) -> Failure,
 ) -> Result<Found, Failure> {
     let laboratory = Laboratory::new(spec, name).map_err(wrong)?;
-    let out = make_directory(&options.out)?;
+    let (out, _made) = make_directory(&options.out)?;
     let (_runtime, cancel) = interrupt::cancel()?;
     let batch = laboratory.batch();
     let bar = WorkBar::of_runs("cdn", EngineKind::Sim, &batch.runs(), options.quiet);
@@ -185,7 +185,7 @@ fn in_real_time(
         return Err(wrong(LabError::Lacking(lack)));
     }
     let way = cdn::live::way(&options.out).map_err(|error| refused(&error))?;
-    let out = make_directory(&way)?;
+    let (out, _made) = make_directory(&way)?;
     let _awake = options.awake.keep();
     let (_runtime, cancel) = interrupt::cancel()?;
     let mut tell = |text: &str| {

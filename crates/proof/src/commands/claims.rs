@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use lab::EngineKind;
 use program::command_line;
+use program::directory;
 use program::failure::Failure;
 use program::interrupt;
 use program::output;
@@ -109,13 +110,9 @@ pub fn run(options: &Options) -> Result<(), Failure> {
         return list(&claims, &engines, &items);
     }
     let agenda = Agenda::new(&engines, &items)?;
-    let records = match &options.out {
-        Some(directory) => {
-            whole::make_directory("--out", directory)?;
-            Some(Records::within(directory))
-        }
-        None => None,
-    };
+    let out = options.out.as_deref();
+    let _made = out.map(|out| directory::make("--out", out)).transpose()?;
+    let records = out.map(Records::within);
     let _awake = options.study.awake.prepare(&engines)?;
     let (_runtime, cancel) = interrupt::cancel()?;
     let began = Instant::now();

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use clap::Args;
 use lab::EngineKind;
 use program::command_line;
+use program::directory;
 use program::failure::Failure;
 use program::interrupt;
 use program::output;
@@ -69,7 +70,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
         ));
     }
     let agenda = Agenda::new(&engines, &items)?;
-    whole::make_directory("--out", &options.out)?;
+    let _made = directory::make("--out", &options.out)?;
     let _awake = options.study.awake.prepare(&engines)?;
     let (_runtime, cancel) = interrupt::cancel()?;
     let mut found: HashMap<&str, Vec<Findings>> = HashMap::new();

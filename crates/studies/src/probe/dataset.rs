@@ -54,10 +54,19 @@ impl Dataset {
                 }
             }
         }
-        Ok(Dataset {
+        let dataset = Dataset {
             directory: directory.to_owned(),
             next,
-        })
+        };
+        // Before the work, not after it: a directory that cannot be written to.
+        NewFile::create(&dataset.path(), Readers::Everybody)?;
+        Ok(dataset)
+    }
+
+    /// The file of the next round.
+    fn path(&self) -> PathBuf {
+        self.directory
+            .join(format!("round-{:06}.parquet", self.next))
     }
 
     /// The number of the next round.
@@ -71,9 +80,7 @@ impl Dataset {
     ///
     /// The file cannot be written, or another process wrote this round. Nothing has changed then.
     pub fn append(&mut self, rows: &[Row], about: &[(&str, String)]) -> Result<(), DirectoryError> {
-        let path = self
-            .directory
-            .join(format!("round-{:06}.parquet", self.next));
+        let path = self.path();
         let new = NewFile::create(&path, Readers::Everybody)?;
         parquet::write(new.file(), &Row::columns(), rows.iter(), about)
             .map_err(|source| DirectoryError::Table { path, source })?;

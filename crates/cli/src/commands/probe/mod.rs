@@ -10,6 +10,7 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use program::apart;
 use program::awake_option::AwakeOption;
 use program::failure::Failure;
 use program::output;
@@ -108,6 +109,8 @@ fn send(options: &Options, file: &Path) -> Result<(), Failure> {
         input,
         spec,
     };
+    let directory = ("--out", Some(&*probing.directory));
+    apart::check(directory, &[("--picture", options.picture.as_deref())])?;
     match &probing.spec.target {
         Target::Paths { engine, .. } => paths::probe(&probing, *engine),
         Target::Hosts(hosts) => hosts::probe(&probing, hosts),
@@ -182,8 +185,7 @@ impl Probing<'_> {
             if options.quiet || matches!(spec.target, Target::Paths { .. }) {
                 text += &probe::failures(results);
             }
-            // A reason of a failure may be text from a peer.
-            output::printable(&text)
+            text
         };
         output::show(options.json, || results.json(&spec.name), table)?;
         if let Some(file) = &self.picture {
