@@ -32,8 +32,10 @@ pub fn make(option: &str, directory: &Path) -> Result<MadeDirectory, Failure> {
         is_named && fs::symlink_metadata(way).is_err()
     });
     let made = MadeDirectory(ways.map(Path::to_owned).collect());
+    // A name that nobody has: there may be a directory called fullpipe.
+    let tried = directory.join(format!(".fullpipe-{}", std::process::id()));
     files::make_directory(directory, 0o777)
-        .and_then(|()| try_at(&directory.join("fullpipe")))
+        .and_then(|()| try_at(&tried))
         .map_err(|error| {
             Failure::usage(format_args!("{option} {}: {error}", directory.display()))
         })?;

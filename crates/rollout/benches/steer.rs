@@ -221,7 +221,7 @@ fn policy_of(directory: &Path, group: &Group, networks: usize) -> Outcome<(Polic
     ))?;
     policy.place_lists(|name| {
         let opened = File::open(directory.join(name)).map_err(fleet::SystemsError::from);
-        opened.and_then(|file| Systems::list(file))
+        opened.and_then(Systems::list)
     })?;
     let read = begin.elapsed();
     let begin = Instant::now();
