@@ -9,15 +9,15 @@ use parquet::basic::Compression;
 use parquet::data_type::ByteArray;
 use parquet::file::metadata::{ColumnChunkMetaData, RowGroupMetaData};
 
+use super::error::ReadError;
 use super::page_header::{PageHeader, page_header};
-use super::read::ReadError;
 
 /// The largest footer. One with 500 groups of rows and 30 columns has a megabyte, and takes thirty times as much memory.
 const MAX_FOOTER_BYTES: u32 = 4 << 20;
 
 /// The most memory for the pages of a group of rows: a page and a dictionary of each column at a time. Writers make pages of
 /// a megabyte, and DuckDB some of several.
-pub(super) const MAX_HELD_BYTES: u64 = 256 << 20;
+const MAX_HELD_BYTES: u64 = 256 << 20;
 
 /// The bytes that are read for a header. Most have some 30. A header with statistics has the smallest and the largest value.
 const HEADER_BYTES: [usize; 2] = [1 << 10, 1 << 18];
@@ -48,7 +48,7 @@ pub(super) fn check_pages(
         check_compression(column.compression())?;
         held = held.saturating_add(held_by(file, column)?);
         if held > MAX_HELD_BYTES {
-            return Err(ReadError::Memory);
+            return Err(ReadError::Memory(MAX_HELD_BYTES));
         }
     }
     Ok(())

@@ -3,18 +3,17 @@
 use std::cell::Cell;
 use std::collections::HashMap;
 use std::fs::File;
-use std::io;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::{Arc, Once};
 
 use parquet::basic::Repetition;
-use parquet::errors::ParquetError;
 use parquet::file::metadata::ColumnChunkMetaData;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::Field;
 use parquet::schema::types::{Type, TypePtr};
 
-use super::claims::{MAX_HELD_BYTES, check_footer, check_pages};
+use super::claims::{check_footer, check_pages};
+use super::error::{ReadError, RefusedCell};
 use crate::cell::Kind;
 use crate::cell::Value;
 
@@ -27,60 +26,6 @@ const ROWS_AT_ONCE: usize = 4;
 
 /// The largest whole number up to which a `f64` has all of them.
 const MAX_EXACT: f64 = ((1_u64 << f64::MANTISSA_DIGITS) - 1) as f64;
-
-/// How to make a file that can be read.
-const REWRITE: &str = "write it again with Snappy and usual pages, such as DuckDB's COPY (FROM 'old.parquet') TO 'new.parquet' (COMPRESSION snappy)";
-
-/// An error of reading a file.
-#[derive(Debug, thiserror::Error)]
-pub enum ReadError {
-    /// The system refuses.
-    #[error(transparent)]
-    System(#[from] io::Error),
-    /// The file violates the format.
-    #[error(transparent)]
-    Format(#[from] ParquetError),
-    /// The file's bytes are not a table.
-    #[error("is damaged")]
-    Damaged,
-    /// The file claims too many rows.
-    #[error("has more than {MAX_ROWS} rows")]
-    Rows,
-    /// The file is compressed by this method.
-    #[error("is compressed with {0}; {REWRITE}")]
-    Compression(&'static str),
-    /// A column has this encoding.
-    #[error("has texts in the encoding {0}; {REWRITE}")]
-    Encoding(&'static str),
-    /// The footer is too large.
-    #[error("has a footer of too many groups of rows or columns; {REWRITE}")]
-    Footer,
-    /// The pages are too large.
-    #[error("has pages that take more than {} MiB of memory; {REWRITE}", MAX_HELD_BYTES >> 20)]
-    Memory,
-    /// A cell of a row is refused.
-    #[error("row {row} {cell}")]
-    Cell {
-        /// The row's number. The first one is 1.
-        row: u64,
-        /// The reason.
-        cell: RefusedCell,
-    },
-}
-
-/// The reason why a row's cell is refused.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum RefusedCell {
-    /// A needed value is null, or its column is absent.
-    #[error("has no value in the column {0}")]
-    Missing(&'static str),
-    /// The column cannot have this value.
-    #[error("has a value of the wrong type or range in the column {0}")]
-    Unfit(&'static str),
-    /// The text is too long.
-    #[error("has too long a text in the column {0}")]
-    Long(&'static str),
-}
 
 /// The cells of a row by the names of their columns.
 pub struct Row<'r>(HashMap<&'r str, &'r Field>);
@@ -195,7 +140,7 @@ impl Table {
             row_count = row_count.saturating_add(rows);
         }
         if row_count > MAX_ROWS {
-            return Err(ReadError::Rows);
+            return Err(ReadError::Rows(MAX_ROWS));
         }
         let claimed = u64::try_from(reader.metadata().file_metadata().num_rows());
         let is_somewhere = |column: &ColumnChunkMetaData| {
@@ -458,7 +403,7 @@ mod tests {
         }
         for groups in [&[(1 << 24) + 1][..], &[1 << 24, 1], &[i64::MAX]] {
             let refused = read(10, groups);
-            assert!(matches!(refused, Err(ReadError::Rows)), "{refused:?}");
+            assert!(matches!(refused, Err(ReadError::Rows(_))), "{refused:?}");
         }
     }
 

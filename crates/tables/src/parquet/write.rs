@@ -11,7 +11,7 @@ use parquet::file::properties::WriterProperties;
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::types::Type;
 
-use super::read::RefusedCell;
+use super::error::RefusedCell;
 use crate::cell::Kind;
 use crate::cell::Value;
 use crate::column::{Cells, Column};
