@@ -82,6 +82,9 @@ impl Relay {
     }
 
     /// Stops at once, discards the packets on the path, and returns the final counters.
+    ///
+    /// # Panics
+    /// A thread of it has panicked, which was reported then: what it has counted is not to be believed.
     pub fn stop(mut self) -> RelayCounters {
         self.thread.halt();
         self.counters()

@@ -1,7 +1,8 @@
 //! A thread that works until its owner drops it.
 
 use std::io::{self, PipeReader, PipeWriter};
-use std::thread::{Builder, JoinHandle};
+use std::panic::resume_unwind;
+use std::thread::{self, Builder, JoinHandle};
 
 /// A working thread. It stops when it is told to, or when this is dropped.
 #[derive(Debug)]
@@ -37,18 +38,40 @@ impl Running {
     }
 
     /// Tells the thread to stop, and waits for its end.
+    ///
+    /// # Panics
+    /// The thread panicked. What it has counted until then is nothing that anybody may believe.
     pub(crate) fn halt(&mut self) {
+        if let Err(panic) = self.end() {
+            resume_unwind(panic);
+        }
+    }
+
+    fn end(&mut self) -> thread::Result<()> {
         // The thread's end of the pipe becomes readable when ours is closed.
         self.until_closed = None;
-        if let Some(thread) = self.thread.take() {
-            // A panic of the thread has been reported, and there is nothing to undo.
-            let _ = thread.join();
-        }
+        self.thread.take().map_or(Ok(()), JoinHandle::join)
     }
 }
 
 impl Drop for Running {
     fn drop(&mut self) {
-        self.halt();
+        // A panic of the thread has been reported, and there is nothing to undo.
+        let _ = self.end();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    use super::*;
+
+    #[test]
+    fn a_panic_of_the_thread_is_one_of_whoever_stops_it_and_none_when_dropped() {
+        let panicking = || Running::start("panicking", |_| || panic!("on purpose")).unwrap();
+        drop(panicking());
+        let mut stopped = panicking();
+        assert!(catch_unwind(AssertUnwindSafe(|| stopped.halt())).is_err());
     }
 }

@@ -158,6 +158,9 @@ impl Tunnel {
     }
 
     /// Stops at once, discards the packets on the links, and returns the final counters.
+    ///
+    /// # Panics
+    /// A thread of it has panicked, which was reported then: what it has counted is not to be believed.
     pub fn stop(mut self) -> TunnelCounters {
         self.threads.iter_mut().for_each(Running::halt);
         self.counters()

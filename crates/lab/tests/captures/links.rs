@@ -33,7 +33,10 @@ fn at(names: &[&str]) -> (Vec<Summary>, Vec<PathSummary>) {
     let (record, _, files) = run.expect("a run");
     let record = record.summary;
     let links = std::iter::once(record.path).chain(record.next);
-    (files.iter().map(|file| read(file)).collect(), links.collect())
+    (
+        files.iter().map(|file| read(file)).collect(),
+        links.collect(),
+    )
 }
 
 /// The flows of data.
@@ -68,10 +71,15 @@ fn a_link_shows_the_flows_that_cross_it_and_the_way_to_either_end() {
     // What the buffer dropped entered the link, but did not leave it.
     let packets = |summary| flows(summary).iter().map(|flow| flow.packets).sum::<u64>();
     let dropped = packets(before) - packets(behind);
-    let core = links.iter().find(|link| link.name.as_deref() == Some("core"));
+    let core = links
+        .iter()
+        .find(|link| link.name.as_deref() == Some("core"));
     let core = core.expect("the bottleneck");
     let drops = core.drops.expect("drops");
     assert!(drops > 0, "{core:?}");
     // At the end of the run, some packets are in the buffer.
-    assert!((drops..drops + 200).contains(&dropped), "{dropped} for {drops}");
+    assert!(
+        (drops..drops + 200).contains(&dropped),
+        "{dropped} for {drops}"
+    );
 }

@@ -27,10 +27,7 @@ const REGION: &str = "region";
 const VARIANT: &str = "flow.bbr1.variant";
 
 /// The published reductions: the average, and the developing world.
-const PUBLISHED: [(f64, &str); 2] = [
-    (53.0, "paper: average"),
-    (80.0, "paper: developing"),
-];
+const PUBLISHED: [(f64, &str); 2] = [(53.0, "paper: average"), (80.0, "paper: developing")];
 
 /// A controller, with the name and place of its bars.
 struct Contender {
