@@ -278,7 +278,7 @@ fn a_version_changes_what_it_names_and_nothing_else() {
         (
             "path = { jitter = \"3ms\" }",
             "",
-            "version[0].change[1].path: is missing, and swing too",
+            "change[1].path: is missing, and swing too",
         ),
         ("flow.bytes", "flow.bites", "bites: unknown key"),
     ] {
