@@ -51,7 +51,7 @@ pub fn run(
     let began = Instant::now();
     let mut attempts: Vec<Attempt<'_>> = Vec::new();
     let mut failed = Vec::new();
-    options.run(&batch, &cancel, |place, findings| {
+    options.work.run(&batch, &cancel, |place, findings| {
         let names = findings.failed.iter();
         failed.extend(names.map(|(run, reason)| format!("{run}: {reason}")));
         let trial = trials.get(place);
