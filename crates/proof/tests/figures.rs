@@ -54,7 +54,7 @@ fn sizes(picture: &Picture) -> Vec<usize> {
         Layer::Bars(bars) => bars.bars.len(),
         Layer::Cells(cells) => cells.cells.len(),
         Layer::Drawing(drawing) => drawing.nodes.len(),
-        Layer::Rule(_) | Layer::Band(_) => 0,
+        Layer::Rule(_) | Layer::Band(_) | Layer::Area(_) => 0,
     };
     let charts = picture.charts.iter();
     charts
