@@ -47,7 +47,21 @@ impl<'d> Document<'d> {
     pub fn compare(&self, section: &str) -> Result<(), Failure> {
         let text = self.text()?;
         let there = self.marks.section(&text).map_err(Failure::failed)?;
-        let (mut there, mut here) = (results(there), results(section));
+        self.equal(results(there), results(section))
+    }
+
+    /// Compares the parts of the section below these headings with the present ones.
+    pub fn compare_parts(&self, headings: &[&str], section: &str) -> Result<(), Failure> {
+        let text = self.text()?;
+        let there = self.marks.section(&text).map_err(Failure::failed)?;
+        self.equal(parts(there, headings), parts(section, headings))
+    }
+
+    fn equal<'s>(
+        &self,
+        mut there: impl Iterator<Item = &'s str>,
+        mut here: impl Iterator<Item = &'s str>,
+    ) -> Result<(), Failure> {
         loop {
             match (there.next(), here.next()) {
                 (None, None) => return Ok(()),
@@ -78,4 +92,43 @@ fn wrong(path: &Path, reason: &dyn std::fmt::Display) -> Failure {
 fn results(section: &str) -> impl Iterator<Item = &str> {
     let is_origin = section.starts_with("Made with `");
     section.lines().skip(usize::from(is_origin))
+}
+
+/// The lines of the parts below these headings.
+fn parts<'s>(section: &'s str, headings: &[&str]) -> impl Iterator<Item = &'s str> {
+    let mut is_within = false;
+    section.lines().filter(move |line| {
+        if let Some(heading) = line.strip_prefix("### ") {
+            is_within = headings.contains(&heading);
+        }
+        is_within
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECTION: &str = "Made with `x`.\n\n**1 holds**\n\n### one\n\n1\n\n### two\n\n2\n";
+
+    #[test]
+    fn parts_are_what_is_below_their_headings() {
+        let lines: Vec<&str> = parts(SECTION, &["two", "three"]).collect();
+        assert_eq!(lines, ["### two", "", "2"]);
+        assert_eq!(parts(SECTION, &["three"]).next(), None);
+    }
+
+    #[test]
+    fn a_part_that_differs_or_is_not_there_is_told() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let text = format!("<!-- claims: begin -->\n{SECTION}<!-- claims: end -->\n");
+        std::fs::write(file.path(), text).unwrap();
+        let document = Document::read(file.path(), Marks("claims")).ok().unwrap();
+        assert!(document.compare_parts(&["one"], SECTION).is_ok());
+        let other = SECTION.replace("\n2\n", "\n3\n");
+        assert!(document.compare_parts(&["one"], &other).is_ok());
+        assert!(document.compare_parts(&["one", "two"], &other).is_err());
+        let more = format!("{SECTION}### three\n");
+        assert!(document.compare_parts(&["three"], &more).is_err());
+    }
 }
