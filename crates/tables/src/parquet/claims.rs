@@ -25,16 +25,18 @@ const HEADER_BYTES: [usize; 2] = [1 << 10, 1 << 18];
 /// The encodings whose decoders allocate what the page itself claims (`DeltaLengthByteArrayDecoder`), by their numbers.
 const UNBOUNDED: [(u64, &str); 2] = [(6, "DELTA_LENGTH_BYTE_ARRAY"), (7, "DELTA_BYTE_ARRAY")];
 
-/// Checks the length of the footer, which is before the magic number at the end.
+/// Checks the length of the footer, which is before the magic number at the end. The library refuses a file without one.
 pub(super) fn check_footer(file: &File) -> Result<(), ReadError> {
-    let mut length = [0; 4];
+    let mut end = [0; 8];
     if let Some(at) = file.metadata()?.len().checked_sub(8) {
-        file.read_exact_at(&mut length, at)?;
+        file.read_exact_at(&mut end, at)?;
     }
-    if u32::from_le_bytes(length) > MAX_FOOTER_BYTES {
-        return Err(ReadError::Footer);
+    match end {
+        [length @ .., b'P', b'A', b'R', b'1'] if u32::from_le_bytes(length) > MAX_FOOTER_BYTES => {
+            Err(ReadError::Footer)
+        }
+        _ => Ok(()),
     }
-    Ok(())
 }
 
 /// Checks that the pages of these columns can be read in bounded memory.
