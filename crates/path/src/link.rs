@@ -25,7 +25,7 @@ use crate::store::Store;
 ///                              drops
 /// ```
 ///
-/// Random loss happens at the entry or behind the bottleneck ([`LossAt`]). A copy is made behind the bottleneck, and
+/// Random loss happens at the entry or behind the bottleneck ([`LossAt`](crate::LossAt)). A copy is made behind the bottleneck, and
 /// uses none of its rate. A damaged packet ([`Arrival::corrupted`]) arrives as any other, so it uses this link and
 /// those behind it in full. Its receiver at the destination must discard it.
 ///
