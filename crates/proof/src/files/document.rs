@@ -94,14 +94,14 @@ fn results(section: &str) -> impl Iterator<Item = &str> {
     section.lines().skip(usize::from(is_origin))
 }
 
-/// The lines of the parts below these headings.
+/// The lines of the parts below these headings. Empty ones separate the parts and count for nothing.
 fn parts<'s>(section: &'s str, headings: &[&str]) -> impl Iterator<Item = &'s str> {
     let mut is_within = false;
     section.lines().filter(move |line| {
         if let Some(heading) = line.strip_prefix("### ") {
             is_within = headings.contains(&heading);
         }
-        is_within
+        is_within && !line.is_empty()
     })
 }
 
@@ -114,7 +114,7 @@ mod tests {
     #[test]
     fn parts_are_what_is_below_their_headings() {
         let lines: Vec<&str> = parts(SECTION, &["two", "three"]).collect();
-        assert_eq!(lines, ["### two", "", "2"]);
+        assert_eq!(lines, ["### two", "2"]);
         assert_eq!(parts(SECTION, &["three"]).next(), None);
     }
 
