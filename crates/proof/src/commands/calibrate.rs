@@ -340,7 +340,7 @@ fn show(
     whole::write(&page_file, page.as_bytes())?;
     whole::write(&table_file, &table)?;
     if let Some(document) = document {
-        document.write(&calibrate::section(engines, &comparisons, &notes))?;
+        document.keep(&calibrate::section(engines, &comparisons, &notes))?;
     }
     let versions = versions.each_ref().map(String::as_str);
     output::show(

@@ -108,7 +108,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
             command_line::again(),
             machine::version(options.engine)
         );
-        document.write(&tables::section(&found, &origin))?;
+        document.keep(&tables::section(&found, &origin))?;
     }
     output::show(options.json, || &found, |width| tables::text(&found, width))?;
     if !options.quiet {

@@ -82,17 +82,12 @@ pub fn run(options: &Options) -> Result<(), Failure> {
             "--engine: faults are settings that only sim has; leave out the other engines",
         ));
     }
-    let document = {
-        let marks = if is_faulty {
-            faults::MARKS
-        } else {
-            claims::marks(&engines)
-        };
-        match &options.document {
-            Some(path) if options.check => Some(Document::read(path, marks)?),
-            path => Document::asked(path.as_deref(), marks)?,
-        }
+    let marks = if is_faulty {
+        faults::MARKS
+    } else {
+        claims::marks(&engines)
     };
+    let document = Document::asked_or_compared(options.document.as_deref(), marks, options.check)?;
     if options.check && engines.iter().any(|engine| engine.is_real_time()) {
         return Err(Failure::usage(
             "--check: results in real time differ from run to run; leave out the engines linux and quic",
@@ -140,10 +135,8 @@ pub fn run(options: &Options) -> Result<(), Failure> {
         kept = if options.check && !options.ids.is_empty() {
             let headings: Vec<&str> = claims.iter().map(|claim| claim.id.as_str()).collect();
             document.compare_parts(&headings, &section)
-        } else if options.check {
-            document.compare(&section)
         } else {
-            document.write(&section)
+            document.keep(&section)
         };
     }
     let absent = left_out(&claims, &engines, judgements.len());
@@ -212,7 +205,7 @@ fn try_faults(
         faults: &all,
         only,
         claims,
-        document: document.map(|document| (document, options.check)),
+        document,
     };
     faults::run(&asked, &options.study, &studies, |wall| {
         origin(&[EngineKind::Sim], &[], wall)

@@ -25,8 +25,8 @@ pub struct Asked<'c> {
     pub only: Option<&'c Fault>,
     /// The claims.
     pub claims: &'c [&'c Claim],
-    /// The document for the results, and whether only to compare it.
-    pub document: Option<(Document<'c>, bool)>,
+    /// The document for the results.
+    pub document: Option<Document<'c>>,
 }
 
 /// Runs the claims with the faults. Fails if a claim does not notice a fault that it is to notice.
@@ -70,14 +70,10 @@ pub fn run(
     });
     let kept = match &asked.document {
         None => Ok(()),
-        Some((document, is_check)) => {
+        Some(document) => {
             let origin = origin(began.elapsed());
             let section = faults::section(asked.faults, asked.claims, &attempts, &origin);
-            if *is_check {
-                document.compare(&section)
-            } else {
-                document.write(&section)
-            }
+            document.keep(&section)
         }
     };
     output::result(faults::table(&attempts, output::width()).trim_end())?;

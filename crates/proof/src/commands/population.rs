@@ -44,10 +44,7 @@ pub struct Options {
 
 /// Runs every version.
 pub fn run(options: &Options) -> Result<(), Failure> {
-    let document = match &options.document {
-        Some(path) if options.check => Some(Document::read(path, MARKS)?),
-        path => Document::asked(path.as_deref(), MARKS)?,
-    };
+    let document = Document::asked_or_compared(options.document.as_deref(), MARKS, options.check)?;
     let shelf = Shelf::or_built_in(options.scenarios.as_deref(), "");
     let versions = Source::versions(&shelf).map_err(Failure::usage)?;
     let population = Population {
@@ -79,11 +76,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
         let members = options.members;
         let origin = format!("Made with `{command}`, {members} members, seed 1; {version}.");
         let section = population::section(&findings, &origin);
-        if options.check {
-            document.compare(&section)?;
-        } else {
-            document.write(&section)?;
-        }
+        document.keep(&section)?;
     }
     output::result(population::table(&findings, output::width()).trim_end())
 }

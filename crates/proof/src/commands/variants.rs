@@ -62,10 +62,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
             "--document: the section has all studies in full; leave out --quick and the names of studies",
         ));
     }
-    let document = match &options.document {
-        Some(path) if options.check => Some(Document::read(path, MARKS)?),
-        path => Document::asked(path.as_deref(), MARKS)?,
-    };
+    let document = Document::asked_or_compared(options.document.as_deref(), MARKS, options.check)?;
     let table = Table::open(&Shelf::built_in("claims")).map_err(Failure::usage)?;
     let claims = table.choose(&[]).map_err(Failure::usage)?;
     let studied = studied(&claims, &options.names, length)?;
@@ -119,11 +116,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
         let (command, version) = (command_line::again(), machine::version(EngineKind::Sim));
         let origin = format!("Made with `{command}`; {version}.");
         let section = variants::section(&comparisons, &origin);
-        if options.check {
-            document.compare(&section)?;
-        } else {
-            document.write(&section)?;
-        }
+        document.keep(&section)?;
     }
     output::result(variants::table(&comparisons, output::width()).trim_end())
 }

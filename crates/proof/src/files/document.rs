@@ -12,26 +12,38 @@ use report::Marks;
 pub struct Document<'d> {
     path: &'d Path,
     marks: Marks,
+    /// The section is compared with the result, and not replaced.
+    is_compared: bool,
 }
 
 impl<'d> Document<'d> {
-    /// The document, if one was requested.
+    /// The document whose section is replaced, if one was requested.
     pub fn asked(path: Option<&'d Path>, marks: Marks) -> Result<Option<Document<'d>>, Failure> {
-        let Some(path) = path else { return Ok(None) };
-        let document = Document::read(path, marks)?;
-        whole::check(path).map_err(|error| wrong(path, &error))?;
-        Ok(Some(document))
+        Document::asked_or_compared(path, marks, false)
     }
 
-    /// Checks before the work that the document has a section for the result.
-    pub fn read(path: &'d Path, marks: Marks) -> Result<Document<'d>, Failure> {
-        let document = Document { path, marks };
+    /// The document whose section is replaced, or only compared, if one was requested. Checks before the work that it has
+    /// such a section.
+    pub fn asked_or_compared(
+        path: Option<&'d Path>,
+        marks: Marks,
+        is_compared: bool,
+    ) -> Result<Option<Document<'d>>, Failure> {
+        let Some(path) = path else { return Ok(None) };
+        let document = Document {
+            path,
+            marks,
+            is_compared,
+        };
         let text = document.text()?;
         document
             .marks
             .section(&text)
             .map_err(|error| wrong(path, &error))?;
-        Ok(document)
+        if !is_compared {
+            whole::check(path).map_err(|error| wrong(path, &error))?;
+        }
+        Ok(Some(document))
     }
 
     /// Reads the document again, because others may have changed it during the work.
@@ -43,11 +55,16 @@ impl<'d> Document<'d> {
         Ok(text)
     }
 
-    /// Compares the section with the present one, apart from their origins.
-    pub fn compare(&self, section: &str) -> Result<(), Failure> {
+    /// Replaces the section, and leaves the rest of the document as it is; or compares the section with the present one,
+    /// apart from their origins.
+    pub fn keep(&self, section: &str) -> Result<(), Failure> {
         let text = self.text()?;
-        let there = self.marks.section(&text).map_err(Failure::failed)?;
-        self.equal(results(there), results(section))
+        if self.is_compared {
+            let there = self.marks.section(&text).map_err(Failure::failed)?;
+            return self.equal(results(there), results(section));
+        }
+        let text = self.marks.replace(&text, section);
+        whole::write(self.path, text.map_err(Failure::failed)?.as_bytes())
     }
 
     /// Compares the parts of the section below these headings with the present ones.
@@ -75,12 +92,6 @@ impl<'d> Document<'d> {
                 }
             }
         }
-    }
-
-    /// Replaces the section. The rest of the document stays as it is.
-    pub fn write(&self, section: &str) -> Result<(), Failure> {
-        let text = self.marks.replace(&self.text()?, section);
-        whole::write(self.path, text.map_err(Failure::failed)?.as_bytes())
     }
 }
 
@@ -123,7 +134,8 @@ mod tests {
         let file = tempfile::NamedTempFile::new().unwrap();
         let text = format!("<!-- claims: begin -->\n{SECTION}<!-- claims: end -->\n");
         std::fs::write(file.path(), text).unwrap();
-        let document = Document::read(file.path(), Marks("claims")).ok().unwrap();
+        let document = Document::asked_or_compared(Some(file.path()), Marks("claims"), true);
+        let document = document.ok().flatten().unwrap();
         assert!(document.compare_parts(&["one"], SECTION).is_ok());
         let other = SECTION.replace("\n2\n", "\n3\n");
         assert!(document.compare_parts(&["one"], &other).is_ok());
