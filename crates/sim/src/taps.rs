@@ -36,7 +36,7 @@ impl<P: Copy> Taps<P> {
         }
     }
 
-    /// Puts a tap at the entrance of a link and at the exit of another.
+    /// Puts a tap at the entrance of a link and at the exit of another. It replaces an earlier one at the same place.
     pub(crate) fn add(&mut self, entrance: LinkIndex, exit: LinkIndex) {
         self.entrances.insert(entrance, self.count);
         self.exits.insert(exit, self.count);

@@ -312,12 +312,14 @@ impl Controller for Bbr1 {
 
     fn on_recovery(&mut self, _now: Time, recovery: Recovery, _inflight: Bytes) {
         match recovery {
-            Recovery::Entered(Cause::Loss) if self.config.conserves_packets => {
-                self.enter_recovery()
+            Recovery::Entered(Cause::Loss) => {
+                if self.config.conserves_packets {
+                    self.enter_recovery();
+                }
             }
             // BBRv1 ignores ECN, as `responds_to_ecn` says. Linux reports it only recoveries from losses
             // (`TCP_CA_Recovery`).
-            Recovery::Entered(_) => {}
+            Recovery::Entered(Cause::Ecn | Cause::RepairedLoss) => {}
             Recovery::Left => self.leave_recovery(),
             Recovery::Undone => self.undo_recovery(),
         }

@@ -193,13 +193,13 @@ fn try_faults(
     document: Option<Document<'_>>,
 ) -> Result<(), Failure> {
     let all = Faults::open(shelf, &table.claims).map_err(Failure::usage)?;
-    if options.study.list {
-        return faults::list(&all, claims);
-    }
     let only = options.fault.as_deref().map(|name| all.named(name));
     let only = only
         .transpose()
         .map_err(|error| Failure::usage(format_args!("--fault: {error}")))?;
+    if options.study.list {
+        return faults::list(&all, claims);
+    }
     let studies = claims::studies(shelf, claims, options.study.length()).map_err(Failure::usage)?;
     let asked = faults::Asked {
         faults: &all,
