@@ -230,15 +230,16 @@ pub fn columns<'r, R: Stored>() -> Vec<Column<'r, &'r R>> {
 /// # Errors
 ///
 /// `to` fails. Or a row has a whole number that is too large for a signed one of 64 bits, a number that is not finite, or
-/// too long a text; then nothing is written.
+/// too long a text, or all rows together have too many; then nothing is written.
 pub fn write<R: Stored>(
     to: impl Write + Send,
     rows: &[R],
     about: &[(&str, String)],
 ) -> Result<(), WriteError> {
     let columns = columns();
+    let mut texts = 0;
     for (place, row) in rows.iter().enumerate() {
-        let check = |of: &StoredColumn<R>| match (of.cell)(row, split_unit(of.name).1) {
+        let mut check = |of: &StoredColumn<R>| match (of.cell)(row, split_unit(of.name).1) {
             Some(Value::Whole(whole)) if i64::try_from(whole).is_err() => {
                 Err(RefusedCell::Unfit(of.name))
             }
@@ -246,10 +247,19 @@ pub fn write<R: Stored>(
             Some(Value::Text(text)) if text.len() > R::MAX_TEXT_BYTES => {
                 Err(RefusedCell::Long(of.name))
             }
+            Some(Value::Text(text)) => {
+                texts += text.len() as u64;
+                Ok(())
+            }
             _ => Ok(()),
         };
-        let checked = R::COLUMNS.iter().try_for_each(check);
-        checked.map_err(|cell| WriteError::refused(place + 1, cell))?;
+        let checked = R::COLUMNS.iter().try_for_each(&mut check);
+        let row = place as u64 + 1;
+        checked.map_err(|cell| WriteError::refused(&ReadError::Cell { row, cell }))?;
+    }
+    if texts > parquet::MAX_TEXTS_BYTES {
+        let why = ReadError::Texts(parquet::MAX_TEXTS_BYTES);
+        return Err(WriteError::refused(&why));
     }
     parquet::write(to, &columns, rows, about)
 }
@@ -258,7 +268,7 @@ pub fn write<R: Stored>(
 ///
 /// # Errors
 ///
-/// The file cannot be read, is damaged, or claims too many rows. Or a row lacks a needed value, has one that its column
+/// The file cannot be read, is damaged, claims too many rows, or has too many texts. Or a row lacks a needed value, has one that its column
 /// cannot have, or has too long a text; the error names the column.
 pub fn each_row<R: Stored>(file: File, take: impl FnMut(R)) -> Result<(), ReadError> {
     parquet::each_row(file, &names::<R>(), read, take)

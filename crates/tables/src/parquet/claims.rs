@@ -10,10 +10,20 @@ use parquet::data_type::ByteArray;
 use parquet::file::metadata::{ColumnChunkMetaData, RowGroupMetaData};
 
 use super::error::ReadError;
+use super::footer::footer;
 use super::page_header::{PageHeader, page_header};
 
 /// The largest footer. One with 500 groups of rows and 30 columns has a megabyte, and takes thirty times as much memory.
 const MAX_FOOTER_BYTES: u32 = 4 << 20;
+
+/// The most columns and groups of columns. Each takes some 400 bytes, and can have three in the footer.
+const MAX_COLUMNS: u64 = 1 << 14;
+
+/// The most columns within each other: the library is on the stack once for each. A list of structures has five.
+const MAX_DEPTH: u64 = 32;
+
+/// The most groups of rows: those of the largest footer have some sixty bytes each.
+const MAX_GROUPS: u64 = 1 << 16;
 
 /// The most memory for the pages of a group of rows: a page and a dictionary of each column at a time. Writers make pages of
 /// a megabyte, and DuckDB some of several.
@@ -25,18 +35,40 @@ const HEADER_BYTES: [usize; 2] = [1 << 10, 1 << 18];
 /// The encodings whose decoders allocate what the page itself claims (`DeltaLengthByteArrayDecoder`), by their numbers.
 const UNBOUNDED: [(u64, &str); 2] = [(6, "DELTA_LENGTH_BYTE_ARRAY"), (7, "DELTA_BYTE_ARRAY")];
 
-/// Checks the length of the footer, which is before the magic number at the end. The library refuses a file without one.
+/// Checks the footer, which is before its length and the magic number at the end. The library refuses a file without one.
 pub(super) fn check_footer(file: &File) -> Result<(), ReadError> {
     let mut end = [0; 8];
-    if let Some(at) = file.metadata()?.len().checked_sub(8) {
-        file.read_exact_at(&mut end, at)?;
+    let Some(at) = file.metadata()?.len().checked_sub(8) else {
+        return Ok(());
+    };
+    file.read_exact_at(&mut end, at)?;
+    let [length @ .., b'P', b'A', b'R', b'1'] = end else {
+        return Ok(());
+    };
+    let length = u32::from_le_bytes(length);
+    if length > MAX_FOOTER_BYTES {
+        return Err(ReadError::Footer);
     }
-    match end {
-        [length @ .., b'P', b'A', b'R', b'1'] if u32::from_le_bytes(length) > MAX_FOOTER_BYTES => {
-            Err(ReadError::Footer)
-        }
-        _ => Ok(()),
+    let start = at.checked_sub(length.into()).ok_or(ReadError::Damaged)?;
+    let mut bytes = vec![0; length as usize];
+    file.read_exact_at(&mut bytes, start)?;
+    let claims = footer(&bytes).ok_or(ReadError::Damaged)?;
+    if claims.columns > MAX_COLUMNS || claims.depth > MAX_DEPTH || claims.groups > MAX_GROUPS {
+        return Err(ReadError::Footer);
     }
+    Ok(())
+}
+
+/// Checks that no two of these column chunks are the same bytes, so that reading them takes no longer than the file is long.
+pub(super) fn check_apart<'c>(
+    chunks: impl Iterator<Item = &'c ColumnChunkMetaData>,
+) -> Result<(), ReadError> {
+    let mut ranges: Vec<(u64, u64)> = chunks.map(ColumnChunkMetaData::byte_range).collect();
+    ranges.retain(|(_, length)| *length > 0);
+    ranges.sort_unstable();
+    let is_apart = |pair: &[(u64, u64)]| pair[0].0.saturating_add(pair[0].1) <= pair[1].0;
+    let all = ranges.windows(2).all(is_apart);
+    all.then_some(()).ok_or(ReadError::Damaged)
 }
 
 /// Checks that the pages of these columns can be read in bounded memory.
@@ -192,6 +224,15 @@ mod tests {
     }
 
     #[test]
+    fn a_header_that_the_library_reads_differently_is_refused() {
+        // The library takes the number of values, of another type, for that of a dictionary.
+        let values = number(MAX_HELD_BYTES);
+        let dictionary = [&[0x4c, 0x16], &values[..], &[0x15, 0, 0, 0]].concat();
+        let refusal = refusal(claiming(&page(2, 4, &dictionary), Compression::SNAPPY));
+        assert_eq!(refusal, "is damaged");
+    }
+
+    #[test]
     fn what_cannot_be_bounded_is_named_with_a_way_out() {
         for (compression, name) in [
             (Compression::ZSTD(Default::default()), "zstd"),
@@ -205,6 +246,54 @@ mod tests {
         let lengths = page(0, 4, &[0x2c, 0x15, 2, 0x15, 12, 0x15, 6, 0x15, 6, 0, 0]);
         let refusal = refusal(claiming(&lengths, Compression::UNCOMPRESSED));
         assert!(refusal.contains("DELTA_LENGTH_BYTE_ARRAY"), "{refusal}");
+    }
+
+    /// A file with these elements of a schema and no rows.
+    fn with_schema(elements: &[&[u8]]) -> File {
+        let mut footer = vec![0x15, 2, 0x19, 0xfc];
+        let mut count = elements.len();
+        while count > 0x7f {
+            footer.push(count as u8 | 0x80);
+            count >>= 7;
+        }
+        footer.push(count as u8);
+        footer.extend(elements.concat());
+        footer.extend([0x16, 0, 0x19, 0x0c, 0]);
+        let length = (footer.len() as u32).to_le_bytes();
+        let mut file = tempfile::tempfile().expect("a file");
+        let parts = [b"PAR1", &footer[..], &length, b"PAR1"];
+        file.write_all(&parts.concat()).expect("room");
+        file
+    }
+
+    /// A group of columns with this number of children, and a column.
+    fn group(children: u64) -> Vec<u8> {
+        [&[0x35, 0, 0x18, 1, b'a', 0x15], &number(children)[..], &[0]].concat()
+    }
+    const COLUMN: &[u8] = &[0x15, 12, 0x25, 2, 0x18, 4, b't', b'e', b'x', b't', 0];
+
+    #[test]
+    fn columns_too_deep_too_many_or_not_there_are_refused() {
+        let most = MAX_DEPTH as usize - 1;
+        let one = group(1);
+        let nested = |depth| with_schema(&[&vec![&one[..]; depth][..], &[COLUMN]].concat());
+        let flat = |count| {
+            let root = group(count as u64);
+            with_schema(&[&[&root[..]], &vec![COLUMN; count][..]].concat())
+        };
+        let columns = MAX_COLUMNS as usize - 1;
+        for good in [nested(1), nested(most), flat(2), flat(columns)] {
+            each_row(good, &["text"], |_| Ok(()), drop).expect("no rows");
+        }
+        // The library would be on the stack a hundred thousand times.
+        for bad in [nested(most + 1), nested(100_000), flat(columns + 1)] {
+            let refusal = refusal(bad);
+            assert!(refusal.starts_with("has a footer of too many"), "{refusal}");
+        }
+        // It would have room for sixteen gigabytes.
+        let claimed = group(i32::MAX as u64);
+        let refusal = refusal(with_schema(&[&claimed, COLUMN]));
+        assert_eq!(refusal, "is damaged");
     }
 
     #[test]

@@ -28,12 +28,17 @@ pub enum ReadError {
     /// A column has this encoding.
     #[error("has texts in the encoding {0}; {REWRITE}")]
     Encoding(&'static str),
-    /// The footer is too large.
-    #[error("has a footer of too many groups of rows or columns; {REWRITE}")]
+    /// The footer is too large, or its columns are too many or too deep within each other.
+    #[error(
+        "has a footer of too many groups of rows, columns, or columns within each other; {REWRITE}"
+    )]
     Footer,
     /// The pages take more than this many bytes of memory.
     #[error("has pages that take more than {} MiB of memory; {REWRITE}", .0 >> 20)]
     Memory(u64),
+    /// The texts of all rows take more than this many bytes.
+    #[error("has rows with more than {} MiB of texts; make several files of it", .0 >> 20)]
+    Texts(u64),
     /// A cell of a row is refused.
     #[error("row {row} {cell}")]
     Cell {

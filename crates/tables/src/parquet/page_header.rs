@@ -1,8 +1,9 @@
 //! What the headers of a file's pages claim, before any page is read. The library keeps them to itself.
 //!
-//! The format is Thrift's compact protocol
-//! (<https://github.com/apache/thrift/blob/master/doc/specs/thrift-compact-protocol.md>) with the structures of
+//! The structures are those of
 //! <https://github.com/apache/parquet-format/blob/master/src/main/thrift/parquet.thrift>.
+
+use super::compact::{Compact, Kind};
 
 /// The header of a page.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
@@ -19,154 +20,66 @@ pub struct PageHeader {
     pub encoding: Option<u64>,
 }
 
-/// The type of a field or an element.
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct Kind(u8);
-
-impl Kind {
-    const TRUE: Kind = Kind(1);
-    const FALSE: Kind = Kind(2);
-    const BYTE: Kind = Kind(3);
-    const I16: Kind = Kind(4);
-    const I32: Kind = Kind(5);
-    const I64: Kind = Kind(6);
-    const DOUBLE: Kind = Kind(7);
-    const BINARY: Kind = Kind(8);
-    const LIST: Kind = Kind(9);
-    const SET: Kind = Kind(10);
-    const STRUCT: Kind = Kind(12);
-}
-
-/// The depth of structures within each other. A header of a page has three.
-const MAX_DEPTH: usize = 8;
+/// The ids of data_page_header, dictionary_page_header and data_page_header_v2. index_page_header is between them.
+const DATA_PAGE: u64 = 5;
+const DICTIONARY_PAGE: u64 = 7;
+const DATA_PAGE_V2: u64 = 8;
 
 /// The header at the beginning of these bytes. `None` if they end within it, or are no such header.
 pub fn page_header(bytes: &[u8]) -> Option<PageHeader> {
     let mut rest = Compact(bytes);
-    let (mut of_page, mut dictionary, mut first, mut second) = (
-        [None; 4],
-        Numbers::default(),
-        Numbers::default(),
-        Numbers::default(),
-    );
+    // type, uncompressed_page_size, compressed_page_size
+    let (mut of_page, mut of_kind) = ([None; 4], None);
     rest.fields(|id, kind, rest| match (id, kind) {
-        // type, uncompressed_page_size, compressed_page_size
-        (1..=3, Kind::I32) => set(&mut of_page[id as usize], rest.number()?),
-        // data_page_header, dictionary_page_header, data_page_header_v2
-        (5, Kind::STRUCT) => first.read(rest),
-        (7, Kind::STRUCT) => dictionary.read(rest),
-        (8, Kind::STRUCT) => second.read(rest),
+        (1..=3, Kind::I32) => {
+            of_page[id as usize] = Some(rest.i32()?);
+            Some(())
+        }
+        // A checksum may be negative.
+        (4, Kind::I32) => rest.skip(kind, 0),
+        (5..=8, Kind::STRUCT) if of_kind.is_none() => {
+            of_kind = Some((id, Numbers::read(id, rest)?));
+            Some(())
+        }
+        (1..=8, _) => None,
         _ => rest.skip(kind, 0),
     })?;
-    let encodings = [first.0[2], dictionary.0[2], second.0[4]];
+    let (id, Numbers(numbers)) = of_kind?;
+    // The types are in the order of their structures.
+    if of_page[1]? + DATA_PAGE != id {
+        return None;
+    }
     Some(PageHeader {
         length: (bytes.len() - rest.0.len()) as u64,
         uncompressed: of_page[2]?,
         compressed: of_page[3]?,
-        dictionary_values: dictionary.0[1].unwrap_or(0),
-        encoding: encodings.into_iter().flatten().next(),
+        dictionary_values: numbers[1].filter(|_| id == DICTIONARY_PAGE).unwrap_or(0),
+        encoding: numbers[if id == DATA_PAGE_V2 { 4 } else { 2 }],
     })
 }
 
-/// Sets a field that must not be there twice.
-fn set(field: &mut Option<u64>, value: u64) -> Option<()> {
-    field.replace(value).is_none().then_some(())
-}
-
-/// The first numbers of a structure, by their ids: `num_values`, and `encoding` at 2 or, in the second version, at 4.
-#[derive(Default)]
-struct Numbers([Option<u64>; 5]);
+/// The first fields of a page's structure, by their ids, as far as all of them are numbers.
+struct Numbers([Option<u64>; 7]);
 
 impl Numbers {
-    fn read(&mut self, rest: &mut Compact<'_>) -> Option<()> {
-        rest.fields(|id, kind, rest| match (id, kind) {
-            (1..=4, Kind::I32) => set(&mut self.0[id as usize], rest.number()?),
-            _ => rest.skip(kind, 1),
-        })
-    }
-}
-
-/// The rest of the bytes.
-struct Compact<'b>(&'b [u8]);
-
-impl Compact<'_> {
-    fn byte(&mut self) -> Option<u8> {
-        let (first, rest) = self.0.split_first()?;
-        self.0 = rest;
-        Some(*first)
-    }
-
-    fn pass(&mut self, count: u64) -> Option<()> {
-        self.0 = self.0.get(usize::try_from(count).ok()?..)?;
-        Some(())
-    }
-
-    fn varint(&mut self) -> Option<u64> {
-        let mut value = 0_u64;
-        for shift in (0..64).step_by(7) {
-            let byte = self.byte()?;
-            value |= u64::from(byte & 0x7f) << shift;
-            if byte & 0x80 == 0 {
-                return Some(value);
-            }
-        }
-        None
-    }
-
-    /// A number with a sign, which must not be negative.
-    fn number(&mut self) -> Option<u64> {
-        let value = self.varint()?;
-        (value & 1 == 0).then_some(value >> 1)
-    }
-
-    /// Gives `field` the id and the type of each field of a structure. It reads the value.
-    fn fields(&mut self, mut field: impl FnMut(u64, Kind, &mut Self) -> Option<()>) -> Option<()> {
-        let mut id = 0_u64;
-        loop {
-            let head = self.byte()?;
-            if head == 0 {
-                return Some(());
-            }
-            id = match head >> 4 {
-                0 => self.number()?,
-                further => id.checked_add(u64::from(further))?,
-            };
-            field(id, Kind(head & 0x0f), self)?;
-        }
-    }
-
-    /// Skips a value in a structure.
-    fn skip(&mut self, kind: Kind, depth: usize) -> Option<()> {
-        if depth > MAX_DEPTH {
-            return None;
-        }
-        match kind {
-            Kind::TRUE | Kind::FALSE => Some(()),
-            Kind::BYTE => self.pass(1),
-            Kind::I16 | Kind::I32 | Kind::I64 => self.varint().map(drop),
-            Kind::DOUBLE => self.pass(8),
-            Kind::BINARY => {
-                let length = self.varint()?;
-                self.pass(length)
-            }
-            Kind::LIST | Kind::SET => {
-                let head = self.byte()?;
-                let count = match head >> 4 {
-                    15 => self.varint()?,
-                    count => count.into(),
-                };
-                for _ in 0..count {
-                    match Kind(head & 0x0f) {
-                        // An element that is true or false has a byte.
-                        Kind::TRUE | Kind::FALSE => self.pass(1)?,
-                        kind => self.skip(kind, depth + 1)?,
-                    }
-                }
+    /// Reads the structure with this id.
+    fn read(of: u64, rest: &mut Compact<'_>) -> Option<Numbers> {
+        let last = match of {
+            DATA_PAGE => 4,
+            DICTIONARY_PAGE => 2,
+            DATA_PAGE_V2 => 6,
+            _ => 0,
+        };
+        let mut numbers = [None; 7];
+        rest.fields(|id, kind, rest| match kind {
+            _ if id > last => rest.skip(kind, 1),
+            Kind::I32 => {
+                numbers[id as usize] = Some(rest.i32()?);
                 Some(())
             }
-            Kind::STRUCT => self.fields(|_, kind, rest| rest.skip(kind, depth + 1)),
             _ => None,
-        }
+        })?;
+        Some(Numbers(numbers))
     }
 }
 
@@ -203,6 +116,69 @@ mod tests {
         ];
         let header = page_header(&dictionary).expect("a header");
         assert_eq!((header.dictionary_values, header.encoding), (3, Some(0)));
+    }
+
+    #[test]
+    fn what_the_library_takes_for_something_else_is_refused() {
+        // A dictionary of three values. The library ignores the types of fields that it knows.
+        let good = [
+            0x15, 4, 0x15, 8, 0x15, 8, 0x4c, 0x15, 6, 0x15, 0, 0x12, 0, 0,
+        ];
+        assert!(page_header(&good).is_some());
+        for place in [0, 2, 4, 7, 9] {
+            for kind in [1, 3, 4, 6, 8, 9, 12] {
+                let mut wrong = good;
+                wrong[place] = wrong[place] & 0xf0 | kind;
+                assert_eq!(page_header(&wrong), None, "{place} {kind}");
+            }
+        }
+        // It keeps the lower 32 bits of a number, and the lower 16 bits of an id.
+        let number = |bytes: &[u8]| [&good[..8], bytes, &good[9..]].concat();
+        assert!(page_header(&number(&[0xfe, 0xff, 0xff, 0xff, 0x0f])).is_some());
+        let large = number(&[0x86, 0x80, 0x80, 0x80, 0x20]);
+        let id = |bytes: &[u8]| [&good[..13], &[0x05], bytes, &[2, 0]].concat();
+        assert!(page_header(&id(&[0xfe, 0xff, 0x03])).is_some());
+        let id = id(&[0x84, 0x80, 0x08]);
+        // num_values twice, and a further size.
+        let twice = [&good[..9], &[0x05, 2, 2], &good[9..]].concat();
+        let further = [&good[..13], &[0x05, 4, 2, 0]].concat();
+        // It skips no byte of an element that is true.
+        let truths = [&good[..13], &[0x29, 0x21, 1, 1, 0]].concat();
+        for wrong in [large, id, twice, further, truths] {
+            assert_eq!(page_header(&wrong), None, "{wrong:x?}");
+        }
+    }
+
+    #[test]
+    fn a_header_has_the_structure_of_its_type_alone() {
+        let data = [0x15, 2, 0x15, 0, 0x15, 6, 0x15, 6, 0];
+        let dictionary = [0x15, 2, 0x15, 0, 0];
+        let second = [
+            0x15, 2, 0x15, 0, 0x15, 2, 0x15, 0, 0x15, 0, 0x15, 0, 0x12, 0,
+        ];
+        let structures = [&data[..], &[0], &dictionary, &second];
+        let header = |kind: usize, structures: &[(usize, &[u8])]| {
+            let mut bytes = vec![0x15, 2 * kind as u8, 0x15, 8, 0x15, 8];
+            let mut last = 3;
+            for (place, structure) in structures {
+                let id = place + 5;
+                bytes.push(((id - last) as u8) << 4 | 12);
+                bytes.extend_from_slice(structure);
+                last = id;
+            }
+            bytes.push(0);
+            page_header(&bytes)
+        };
+        for (kind, own) in structures.iter().enumerate() {
+            assert_eq!(header(kind, &[]), None, "{kind}");
+            for (place, other) in structures.iter().enumerate() {
+                let alone = header(kind, &[(place, other)]);
+                assert_eq!(alone.is_some(), kind == place, "{kind} {place}");
+                let mut both = [(kind, *own), (place, *other)];
+                both.sort_unstable();
+                assert_eq!(header(kind, &both), None, "{kind} {place}");
+            }
+        }
     }
 
     #[test]

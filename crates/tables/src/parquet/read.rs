@@ -12,7 +12,7 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::Field;
 use parquet::schema::types::{Type, TypePtr};
 
-use super::claims::{check_footer, check_pages};
+use super::claims::{check_apart, check_footer, check_pages};
 use super::error::{ReadError, RefusedCell};
 use crate::cell::Kind;
 use crate::cell::Value;
@@ -20,6 +20,10 @@ use crate::cell::Value;
 /// The maximum number of rows of a file. Fullpipe writes far fewer, but users may join files. A few bytes can claim any
 /// number of rows.
 const MAX_ROWS: u64 = 1 << 24;
+
+/// The most bytes of the texts of all rows of a file, 64 for each of the most rows. A small file may have one long text in
+/// every row.
+pub(crate) const MAX_TEXTS_BYTES: u64 = 1 << 30;
 
 /// The rows that are decoded at once. Their texts are held, and a small file may have texts of many megabytes.
 const ROWS_AT_ONCE: usize = 4;
@@ -81,13 +85,22 @@ fn real(field: &Field) -> Option<f64> {
     value.is_finite().then_some(value)
 }
 
+/// The bytes of a text.
+fn length(field: &Field) -> u64 {
+    match field {
+        Field::Str(text) => text.len() as u64,
+        Field::Bytes(bytes) => bytes.len() as u64,
+        _ => 0,
+    }
+}
+
 /// Gives `take` the rows of a file, all or none, as `make` makes them of the cells of these columns. The file is read twice,
 /// and not held in memory, as the rows of a small file may be large: `make` gets each row twice, and is to give the same both
 /// times.
 ///
 /// # Errors
 ///
-/// The file cannot be read, is damaged, claims too many rows or too much memory, or `make` refuses one.
+/// The file cannot be read, is damaged, claims too many rows or too much memory, has too many texts, or `make` refuses a row.
 pub fn each_row<T>(
     file: File,
     columns: &[&'static str],
@@ -131,7 +144,7 @@ impl Table {
     fn open(file: File, columns: &[&'static str]) -> Result<Table, ReadError> {
         check_footer(&file)?;
         let again = file.try_clone()?;
-        let reader = SerializedFileReader::new(file)?;
+        let reader = quietly(|| SerializedFileReader::new(file)).ok_or(ReadError::Damaged)??;
         let groups = reader.metadata().row_groups();
         let mut row_count = 0_u64;
         for group in groups {
@@ -159,6 +172,8 @@ impl Table {
             [name] => columns.contains(&name.as_str()),
             _ => false,
         };
+        let chunks = groups.iter().flat_map(|group| group.columns());
+        check_apart(chunks.filter(|chunk| is_wanted(chunk)))?;
         for group in groups {
             check_pages(&again, group, is_wanted)?;
         }
@@ -176,14 +191,20 @@ impl Table {
         make: &mut impl FnMut(&Row<'_>) -> Result<T, RefusedCell>,
         mut take: impl FnMut(T),
     ) -> Result<(), ReadError> {
-        let mut read = self
-            .reader
-            .get_row_iter(Some(self.wanted.clone()))?
-            .with_batch_size(ROWS_AT_ONCE);
-        // The library panics on some damaged files.
+        let wanted = Some(self.wanted.clone());
+        let rows = quietly(|| self.reader.get_row_iter(wanted)).ok_or(ReadError::Damaged)??;
+        let mut read = rows.with_batch_size(ROWS_AT_ONCE);
+        let mut texts = 0_u64;
         let mut next = || quietly(|| read.next()).ok_or(ReadError::Damaged);
         for number in 1..=self.row_count {
             let row = next()?.ok_or(ReadError::Damaged)??;
+            texts += row
+                .get_column_iter()
+                .map(|(_, field)| length(field))
+                .sum::<u64>();
+            if texts > MAX_TEXTS_BYTES {
+                return Err(ReadError::Texts(MAX_TEXTS_BYTES));
+            }
             let named = row.get_column_iter();
             let cells = named.map(|(name, field)| (name.as_str(), field)).collect();
             take(make(&Row(cells)).map_err(|cell| ReadError::Cell { row: number, cell })?);
@@ -221,7 +242,7 @@ thread_local! {
     static IS_CAUGHT: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Returns the result, or `None` after a panic. Such a panic is not printed; those of other threads are.
+/// Returns the result, or `None` after a panic, as the library has on some damaged files. Such a panic is not printed; those of other threads are.
 fn quietly<R>(act: impl FnOnce() -> R) -> Option<R> {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {
@@ -243,7 +264,10 @@ mod tests {
     use std::io::{Seek, SeekFrom, Write};
     use std::rc::Rc;
 
+    use parquet::data_type::{ByteArray, ByteArrayType};
     use parquet::file::metadata::{ParquetMetaData, ParquetMetaDataWriter};
+    use parquet::file::writer::SerializedFileWriter;
+    use parquet::schema::parser::parse_message_type;
 
     use super::*;
     use crate::Column;
@@ -405,6 +429,46 @@ mod tests {
             let refused = read(10, groups);
             assert!(matches!(refused, Err(ReadError::Rows(_))), "{refused:?}");
         }
+    }
+
+    #[test]
+    fn groups_of_rows_that_are_the_same_bytes_are_refused() {
+        let refused = numbers(claiming(20, &[10, 10]));
+        assert!(matches!(refused, Err(ReadError::Damaged)), "{refused:?}");
+    }
+
+    #[test]
+    fn a_text_of_many_rows_counts_for_each() {
+        let text = ByteArray::from(vec![b'a'; 1 << 19]);
+        let most = (MAX_TEXTS_BYTES >> 19) as usize;
+        let schema = "message row { optional binary text (utf8); }";
+        let schema = Arc::new(parse_message_type(schema).expect("a schema"));
+        let read = |count: usize| {
+            let mut file = tempfile::tempfile().expect("a file");
+            let to = file.try_clone().expect("a file");
+            let writer = SerializedFileWriter::new(to, Arc::clone(&schema), Default::default());
+            let mut writer = writer.expect("a file");
+            let mut group = writer.next_row_group().expect("a group");
+            let mut column = group.next_column().expect("room").expect("a column");
+            let typed = column.typed::<ByteArrayType>();
+            let texts = vec![text.clone(); count];
+            let written = typed.write_batch(&texts, Some(&vec![1; count]), None);
+            written.expect("room");
+            column.close().expect("room");
+            group.close().expect("room");
+            writer.close().expect("room");
+            let length = file.seek(SeekFrom::End(0)).expect("a file");
+            assert!(length < 1 << 22, "{length}");
+            let mut taken = 0;
+            let result = rows(file, &["text"], |_| Ok(())).map(|rows| taken = rows.len());
+            (taken, result.map_err(|error| error.to_string()))
+        };
+        assert_eq!(read(most), (most, Ok(())));
+        let refused = read(most + 1).1.expect_err("refused");
+        assert!(
+            refused.starts_with("has rows with more than 1024 MiB of texts"),
+            "{refused}"
+        );
     }
 
     #[test]

@@ -11,7 +11,7 @@ use parquet::file::properties::WriterProperties;
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::types::Type;
 
-use super::error::RefusedCell;
+use super::error::ReadError;
 use crate::cell::Kind;
 use crate::cell::Value;
 use crate::column::{Cells, Column};
@@ -25,10 +25,9 @@ const ROWS_PER_GROUP: usize = 1 << 17;
 pub struct WriteError(#[from] ParquetError);
 
 impl WriteError {
-    /// A row has a value that would be read back as another one, or refused.
-    pub(crate) fn refused(row: usize, cell: RefusedCell) -> WriteError {
-        let why = format!("row {row} {cell}");
-        WriteError(ParquetError::External(why.into()))
+    /// The rows have a value that would be read back as another one, or refused.
+    pub(crate) fn refused(why: &ReadError) -> WriteError {
+        WriteError(ParquetError::External(why.to_string().into()))
     }
 }
 
