@@ -54,14 +54,10 @@ fn schema(rest: &mut Compact<'_>) -> Option<(u64, u64)> {
     // The children that are still to come of each group around the next column.
     let mut around: Vec<u64> = Vec::new();
     let mut depth = 0;
-    for place in 1..=count {
+    for place in 0..count {
         let children = children(rest)?;
-        if place > 1 {
+        if place > 0 {
             *around.last_mut()? -= 1;
-        }
-        // No group has more children than the list has.
-        if children > count - place {
-            return None;
         }
         around.push(children);
         depth = depth.max(around.len() as u64);
@@ -69,6 +65,7 @@ fn schema(rest: &mut Compact<'_>) -> Option<(u64, u64)> {
             around.pop();
         }
     }
+    // No group has more children than there are.
     around.is_empty().then_some((count, depth))
 }
 
