@@ -7,7 +7,7 @@ use maxminddb::{MaxMindDbError, Reader, WithinOptions};
 use rules::Prefix;
 
 use super::text::LineError;
-use super::{Entry, MAX_NETWORKS, Systems, SystemsError, Table};
+use super::{Entry, Systems, SystemsError, Table};
 
 impl Systems {
     /// The networks of each of these systems, without the networks of other systems within them.
@@ -65,8 +65,9 @@ fn maxmind(
     to: &mut ByOwner<u32>,
 ) -> Result<(), SystemsError> {
     let damaged = |error: MaxMindDbError| SystemsError::MaxMind(error.to_string());
+    // A database with more than the maximum was refused when it was opened.
     let all = reader.networks(WithinOptions::default());
-    for found in all.map_err(damaged)?.take(MAX_NETWORKS) {
+    for found in all.map_err(damaged)? {
         let found = found.map_err(damaged)?;
         let system = found.decode::<Entry>().map_err(damaged)?;
         let Some(system) = system.and_then(Entry::system) else {
