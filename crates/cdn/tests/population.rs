@@ -291,6 +291,23 @@ fn a_version_changes_what_it_names_and_nothing_else() {
 }
 
 #[test]
+fn a_hundred_versions_are_enough_for_any_population() {
+    let with = |count: usize| {
+        let versions = (0..count).map(|number| format!("[[version]]\nname = \"{number}\"\n"));
+        let text = TEXT.to_owned() + &versions.collect::<String>();
+        let read = Spec::parse(&text, Path::new(""));
+        read.map(|spec| spec.versions.len())
+            .map_err(|error| error.to_string())
+    };
+    assert_eq!(with(100), Ok(100));
+    let error = with(101).unwrap_err();
+    assert!(
+        error.contains("version: 101 versions are more than 100; give fewer"),
+        "{error}"
+    );
+}
+
+#[test]
 fn every_member_runs_with_every_controller_and_jobs_change_nothing() {
     let members = spec(TEXT).draw(3, 8).unwrap();
     let contenders = [

@@ -1,5 +1,6 @@
 //! Reads POPULATION.toml.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use super::AS_ASSUMED;
@@ -11,6 +12,9 @@ use document::tree::{self, Entry, Node};
 use scenario::Draft;
 use serde::Deserialize;
 use units::hint;
+
+/// The most versions. Each is checked with all access networks.
+const MAX_VERSIONS: usize = 100;
 
 /// The access networks of a population.
 #[derive(Debug, Clone)]
@@ -62,10 +66,6 @@ impl Spec {
             let reason = format!("there is no {name}{}", hint(name, &known));
             DocumentError::new("version", reason)
         })?;
-        self.changed_by(version)
-    }
-
-    fn changed_by(&self, version: &Version) -> Result<Spec, DocumentError> {
         let mut spec = self.clone();
         version.apply(&mut spec.base, &mut spec.accesses)?;
         Ok(spec)
@@ -73,15 +73,19 @@ impl Spec {
 
     /// Checks that each version can be had, under a name of its own.
     fn check_versions(&self) -> Result<(), DocumentError> {
+        let count = self.versions.len();
+        if count > MAX_VERSIONS {
+            let reason = format!("{count} versions are more than {MAX_VERSIONS}; give fewer");
+            return Err(DocumentError::new("version", reason));
+        }
+        let mut names = BTreeSet::from([AS_ASSUMED]);
         for (place, version) in self.versions.iter().enumerate() {
-            let mut before = self.versions.iter().take(place);
-            let is_taken =
-                version.name == AS_ASSUMED || before.any(|other| other.name == version.name);
-            let checked = if is_taken {
+            let checked = if names.insert(&version.name) {
+                // The other versions are not copied.
+                version.apply(&mut self.base.clone(), &mut self.accesses.clone())
+            } else {
                 let reason = format!("there is a version {} already", version.name);
                 Err(DocumentError::new("name", reason))
-            } else {
-                self.changed_by(version).map(drop)
             };
             checked.map_err(|error| error.item(place).within("version"))?;
         }
@@ -119,10 +123,9 @@ fn read(raw: Raw, entries: &[Entry], directory: &Path) -> Result<Spec, DocumentE
     for (place, access) in accesses.iter_mut().enumerate() {
         access.line = tree::line_of(entries, &format!("access[{place}]"));
     }
+    let mut known = BTreeSet::new();
     for (place, access) in accesses.iter().enumerate() {
-        let is_same =
-            |other: &&Access| (&other.region, &other.name) == (&access.region, &access.name);
-        if accesses.iter().take(place).any(|other| is_same(&other)) {
+        if !known.insert((&access.region, &access.name)) {
             let reason = format!("there is a {} in {} already", access.name, access.region);
             return Err(DocumentError::new("name", reason)
                 .item(place)
