@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use files::{NewFile, Readers, regular};
 use record::Summary;
+use studies::runs::MAX_RESULT_BYTES;
 use tables::stored::{self, Stored, StoredColumn};
 
 /// The directory of the files, among a sweep's results.
@@ -14,9 +15,6 @@ pub const DIRECTORY: &str = "parts";
 /// The extension of a file, and that of a damaged one. Damage is reported once, and the file is kept for inspection.
 const EXTENSION: &str = "parquet";
 const DAMAGED_EXTENSION: &str = "parquet.damaged";
-
-/// The longest summary. A flow takes some 2 kB of it, and a scenario has at most 100,000 flows.
-const MAX_SUMMARY_BYTES: usize = 256 << 20;
 
 /// The result of a run.
 #[derive(Default)]
@@ -28,7 +26,7 @@ pub struct Row {
 }
 
 impl Stored for Row {
-    const MAX_TEXT_BYTES: usize = MAX_SUMMARY_BYTES;
+    const MAX_TEXT_BYTES: usize = MAX_RESULT_BYTES;
 
     const COLUMNS: &'static [StoredColumn<Row>] = tables::stored!(Row {
         /// the key of the run

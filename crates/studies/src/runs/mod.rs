@@ -24,5 +24,5 @@ pub use execute::{Event, Execution, Failed, execute, jobs, missing, resume};
 pub(crate) use plan::MAX_RUNS;
 pub use plan::{Keys, Plan, Point, Run, UnreadableTrace};
 pub use seed::derive as derive_seed;
-pub use store::{FILE, Store, StoreError};
+pub use store::{FILE, MAX_RESULT_BYTES, Store, StoreError};
 pub use work::Work;

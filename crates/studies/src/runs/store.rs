@@ -7,7 +7,7 @@ use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Serialize};
 
 use files::regular;
@@ -51,7 +51,7 @@ pub enum StoreError {
     /// Another sweep writes to the same file.
     #[error("{} is in use by another sweep", .0.display())]
     Locked(PathBuf),
-    /// The file has no line of a store.
+    /// The file has no result of a store.
     #[error("{} is of something else; name another directory", .0.display())]
     Foreign(PathBuf),
     /// The file cannot be read or written.
@@ -74,7 +74,7 @@ impl<T: Serialize + DeserializeOwned> Store<T> {
     ///
     /// # Errors
     ///
-    /// The file cannot be used, has only foreign lines, or is in use by another sweep.
+    /// The file cannot be used, has no result but other lines, or is in use by another sweep.
     pub fn open(directory: &Path) -> Result<Store<T>, StoreError> {
         Store::open_for(directory, |_| true)
     }
@@ -130,18 +130,19 @@ impl<T: Serialize + DeserializeOwned> Store<T> {
             source,
         };
         let (mut lines, mut line) = (BufReader::new(&*file), Vec::new());
-        let (mut at, mut has_ours, mut is_blank) = (0, false, true);
+        let (mut at, mut has_results, mut is_blank) = (0, false, true);
         // Our own damaged lines: where they begin, and how long they are.
         let mut damaged: Vec<(u64, u64)> = Vec::new();
         loop {
-            let length = read_line(&mut lines, &mut line).map_err(failed)?;
-            let text = line.trim_ascii_end();
-            has_ours |= is_ours(text);
-            is_blank &= text.is_empty();
+            let length = read_line(&mut lines, MAX_LINE_BYTES, &mut line).map_err(failed)?;
             if !line.ends_with(b"\n") {
                 break;
             }
-            if !text.is_empty() && !self.note(text, &is_wanted) {
+            let text = line.trim_ascii_end();
+            if self.note(text, &is_wanted) {
+                has_results = true;
+            } else if !text.is_empty() {
+                is_blank = false;
                 self.damaged += 1;
                 if is_ours(text) {
                     damaged.push((at, length - 1));
@@ -149,7 +150,10 @@ impl<T: Serialize + DeserializeOwned> Store<T> {
             }
             at += length;
         }
-        if !is_blank && !has_ours {
+        // The first result may be torn. Others write JSON that begins as ours, too.
+        let is_torn = is_torn(&line);
+        let is_new = is_blank && (is_torn || line.trim_ascii().is_empty());
+        if !has_results && !is_new {
             return Err(StoreError::Foreign(path.to_owned()));
         }
         let mend = || -> io::Result<()> {
@@ -158,11 +162,11 @@ impl<T: Serialize + DeserializeOwned> Store<T> {
                 file.seek(SeekFrom::Start(at))?;
                 io::copy(&mut io::repeat(b' ').take(length), file)?;
             }
-            if is_ours(&line) {
+            if is_torn {
                 file.set_len(at)?;
             }
             file.seek(SeekFrom::End(0))?;
-            if !line.is_empty() && !is_ours(&line) {
+            if !line.is_empty() && !is_torn {
                 file.write_all(b"\n")?;
             }
             Ok(())
@@ -174,11 +178,11 @@ impl<T: Serialize + DeserializeOwned> Store<T> {
 
     /// Adds the result in a line. Returns false if the line is damaged.
     fn note(&mut self, line: &[u8], is_wanted: impl Fn(&str) -> bool) -> bool {
-        let Some(line) = checked(line) else {
+        if !is_whole(line) {
             return false;
-        };
+        }
         // A line of another kind has another key.
-        if let Ok(line) = serde_json::from_slice::<Line<T>>(&line)
+        if let Ok(line) = serde_json::from_slice::<Line<T>>(line)
             && is_wanted(&line.key)
         {
             self.done.insert(line.key, line.summary);
@@ -206,8 +210,18 @@ impl<T: Serialize + DeserializeOwned> Store<T> {
     ///
     /// # Errors
     ///
-    /// Writing failed.
+    /// Writing failed, or the result is longer than [`MAX_RESULT_BYTES`].
     pub fn put(&mut self, key: &str, run: &str, summary: &T) -> Result<(), StoreError> {
+        self.put_up_to(MAX_RESULT_BYTES, key, run, summary)
+    }
+
+    fn put_up_to(
+        &mut self,
+        most: usize,
+        key: &str,
+        run: &str,
+        summary: &T,
+    ) -> Result<(), StoreError> {
         let kept = (|| {
             let mut text = serde_json::to_string(&Line {
                 key: key.to_string(),
@@ -217,6 +231,10 @@ impl<T: Serialize + DeserializeOwned> Store<T> {
             // The value in memory equals the one read back later, to the last bit.
             let line: Line<T> = serde_json::from_str(&text)?;
             if let Some(kept) = &mut self.kept {
+                if text.len() > most {
+                    let why = format!("the result of {run} is longer than {most} bytes");
+                    return Err(io::Error::other(why));
+                }
                 seal(&mut text);
                 text.push('\n');
                 kept.file.write_all(text.as_bytes())?;
@@ -245,19 +263,23 @@ impl Drop for Kept {
     }
 }
 
-/// The most bytes of a line that are held. The result of a run with 100,000 flows has a third of it.
-const MAX_LINE_BYTES: u64 = 1 << 30;
+/// The longest result of a run. A flow takes up to 2 kB of it, and a scenario has at most 100,000 flows.
+pub const MAX_RESULT_BYTES: usize = 256 << 20;
+
+/// The most bytes of a line that are held: the longest, with its checksum and its end.
+const MAX_LINE_BYTES: usize = MAX_RESULT_BYTES + 64;
 
 /// Reads a line with its end, and returns its length. Of a line that is no result, only the first bytes are held, and the
-/// end if it has one.
-fn read_line(from: &mut BufReader<&File>, line: &mut Vec<u8>) -> io::Result<u64> {
+/// end if it has one; of a longer one than `most`, as many, and the end.
+fn read_line(from: &mut BufReader<&File>, most: usize, line: &mut Vec<u8>) -> io::Result<u64> {
     line.clear();
     let mut length = 0;
     loop {
         let held = from.fill_buf()?;
         let end = held.iter().position(|byte| *byte == b'\n');
         let part = &held[..end.map_or(held.len(), |end| end + 1)];
-        if line.is_empty() || (is_ours(line) && length < MAX_LINE_BYTES) {
+        let is_short = length + part.len() as u64 <= most as u64;
+        if line.is_empty() || (line.starts_with(LINE_BEGIN) && is_short) {
             line.extend_from_slice(part);
         } else if end.is_some() {
             line.push(b'\n');
@@ -271,12 +293,23 @@ fn read_line(from: &mut BufReader<&File>, line: &mut Vec<u8>) -> io::Result<u64>
     }
 }
 
-/// The beginning of every line of a store.
-const LINE_BEGIN: &[u8] = b"{\"key\":";
+/// The beginning of every line of a store, before its key, and what follows the key.
+const LINE_BEGIN: &[u8] = b"{\"key\":\"";
+const KEY_END: &[u8] = b"\",\"run\":\"";
 
 /// Whether the line, or its torn part, begins as those of a store.
 fn is_ours(line: &[u8]) -> bool {
-    !line.is_empty() && (line.starts_with(LINE_BEGIN) || LINE_BEGIN.starts_with(line))
+    let goes_on = |text: &[u8], with: &[u8]| text.starts_with(with) || with.starts_with(text);
+    let key = line.get(LINE_BEGIN.len()..).unwrap_or_default();
+    let end = key.iter().position(|byte| *byte == b'"');
+    !line.is_empty()
+        && goes_on(line, LINE_BEGIN)
+        && end.is_none_or(|end| goes_on(&key[end..], KEY_END))
+}
+
+/// Whether the last line of a file, without its end, is a result of a store, or a part of one.
+fn is_torn(line: &[u8]) -> bool {
+    is_whole(line) || (is_ours(line) && serde_json::from_slice::<IgnoredAny>(line).is_err())
 }
 
 /// The text between a line and its checksum.
@@ -291,12 +324,13 @@ fn seal(object: &mut String) {
     object.push_str("\"}");
 }
 
-/// The object without its checksum, if the checksum is right.
-fn checked(line: &[u8]) -> Option<Vec<u8>> {
-    let body = line.strip_suffix(b"\"}")?;
-    let (object, check) = body.split_at_checked(body.len().checked_sub(CHECKSUM_DIGITS)?)?;
-    let object = object.strip_suffix(CHECKSUM_KEY.as_bytes())?;
-    (checksum(object).as_bytes() == check).then(|| [object, b"}"].concat())
+/// Whether the object has its checksum, and the checksum is right.
+fn is_whole(line: &[u8]) -> bool {
+    let parts = line.strip_suffix(b"\"}").and_then(|body| {
+        let (object, check) = body.split_at_checked(body.len().checked_sub(CHECKSUM_DIGITS)?)?;
+        Some((object.strip_suffix(CHECKSUM_KEY.as_bytes())?, check))
+    });
+    parts.is_some_and(|(object, check)| checksum(object).as_bytes() == check)
 }
 
 /// The hexadecimal digits of a checksum: 64 bits, too many to match by chance.
@@ -389,7 +423,7 @@ mod tests {
             // A damaged line of ours is reported once. One with a changed beginning may be foreign, and stays.
             assert_eq!(
                 store.damaged(),
-                usize::from(!changed.starts_with(LINE_BEGIN))
+                usize::from(!is_ours(&changed[..first - 1]))
             );
         }
     }
@@ -415,7 +449,7 @@ mod tests {
         let mut from = BufReader::new(&opened);
         let mut lengths = Vec::new();
         let mut line = Vec::new();
-        while read_line(&mut from, &mut line).unwrap() > 0 {
+        while read_line(&mut from, MAX_LINE_BYTES, &mut line).unwrap() > 0 {
             lengths.push(line.len());
         }
         assert!(lengths[0] < 1 << 14, "{lengths:?}");
@@ -427,6 +461,37 @@ mod tests {
             );
         }
         assert_eq!(fs::metadata(&file).unwrap().len(), text.len() as u64);
+    }
+
+    #[test]
+    fn a_result_is_written_only_if_its_line_is_held_when_it_is_read() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join(FILE);
+        let mut store = Store::<String>::open(directory.path()).unwrap();
+        let begin = "{\"key\":\"a\",\"run\":\"one\",\"summary\":\"";
+        let long = "x".repeat(5000);
+        let most = begin.len() + long.len() + "\"}".len();
+        let error = store
+            .put_up_to(most - 1, "a", "one", &long)
+            .unwrap_err()
+            .to_string();
+        let said = format!("the result of one is longer than {} bytes", most - 1);
+        assert!(error.ends_with(&said), "{error}");
+        assert_eq!((store.get("a"), fs::read(&file).unwrap().len()), (None, 0));
+        store.put_up_to(most, "a", "one", &long).unwrap();
+        let whole = fs::read(&file).unwrap();
+        assert!(whole.starts_with(begin.as_bytes()));
+        assert!(whole.len() <= most + (MAX_LINE_BYTES - MAX_RESULT_BYTES));
+        let read = |most| {
+            let opened = File::open(&file).unwrap();
+            let mut from = BufReader::with_capacity(100, &opened);
+            let mut held = Vec::new();
+            let length = read_line(&mut from, most, &mut held).unwrap();
+            assert_eq!(length, whole.len() as u64);
+            held.len()
+        };
+        assert_eq!(read(whole.len()), whole.len());
+        assert!(read(1000) <= 1001);
     }
 
     #[test]
@@ -450,11 +515,11 @@ mod tests {
         store.put("a", "one", &json!(1)).unwrap();
         drop(store);
         let ours = fs::read(&file).unwrap();
-        let foreign = b"\xff\xfe\n{}\n\nnull\n[1]\n";
+        let foreign = b"\xff\xfe\n{}\n{\"key\":\"a\",\"value\":1}\nnull\n[1]\n";
         let before = [foreign, &ours[..], b"my notes\nmore"].concat();
         fs::write(&file, &before).unwrap();
         let mut store = Store::<Value>::open(directory.path()).unwrap();
-        assert_eq!((store.get("a"), store.damaged()), (Some(&json!(1)), 6));
+        assert_eq!((store.get("a"), store.damaged()), (Some(&json!(1)), 7));
         store.put("b", "two", &json!(2)).unwrap();
         drop(store);
         let after = fs::read(&file).unwrap();
@@ -467,7 +532,19 @@ mod tests {
     fn a_file_without_a_line_of_ours_is_refused_and_stays() {
         let directory = tempfile::tempdir().unwrap();
         let file = directory.path().join(FILE);
-        for foreign in ["my notes\nmore", "{}\n", "[\n{\"run\": 1}\n]", "null"] {
+        for foreign in [
+            "my notes\nmore",
+            "{}\n",
+            "[\n{\"run\": 1}\n]",
+            "null",
+            // Results of other programs, and their notes before a torn line.
+            "{\"key\":\"a\",\"value\":1}\n{\"key\":\"b\",\"value\":2}\n",
+            "{\"key\":\"a\",\"value\":1}",
+            "{\"key\":\"a\",\"run\":\"b\"}",
+            "{\"key\":\"a\",\"run\":\"b\",\"summary\":1}\n",
+            "{\"key\":7}\n{\"key\":8",
+            "my notes\n{\"key\":\"a\",\"run\":\"",
+        ] {
             fs::write(&file, foreign).unwrap();
             let error = Store::<Value>::open(directory.path()).unwrap_err();
             assert!(matches!(error, StoreError::Foreign(_)), "{error}");
