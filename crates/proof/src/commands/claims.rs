@@ -35,9 +35,11 @@ const JSON: &str = "claims.json";
 /// Measure published statements about BBR, and judge whether they hold
 #[derive(Debug, Args)]
 #[command(after_help = "\
-The command ends with a table: what was published, what was measured, and whether that holds. The exit code is 0 if every \
-claim holds, except those that are known to differ. Below the table, each of these has its cause or the words \"no cause is established\". \
-The last line counts both kinds. In real time, a run is judged if its path was on \
+The command ends with a table: what was published, what was measured, and whether that holds. \"–\" says that there is \
+nothing to measure, such as the time of an event that never happened. The exit code is 0 if every claim holds, except those \
+that are known to differ. Below the table, each of these has its cause or the words \"no cause is established\". The last line \
+counts the rows of the table: those that hold, those that differ for a known reason, those that differ for none that is \
+established, and those that fail. In real time, a run is judged if its path was on \
 time; senders and receivers that wait for a processor are not noticed, so let the machine do nothing else. docs/claims.md says how to read it and how to add a claim; \
 docs/results/claims.md has the last results.")]
 pub struct Options {
@@ -56,16 +58,16 @@ pub struct Options {
     /// engine in real time, between `<!-- real-time: begin -->` and `<!-- real-time: end -->`
     #[arg(long, value_name = "FILE")]
     document: Option<PathBuf>,
-    /// Compare the results with those in the document, and do not change it; the exit code is 0 if they are the same. Of
-    /// named claims, their parts are compared
+    /// Compare the results with those in the document of --document, and leave it as it is. The exit code is 0 if they are
+    /// the same, and 1 if they differ. With names of claims, only the parts of these claims are compared
     #[arg(long, requires = "document", conflicts_with = "list")]
     check: bool,
-    /// Run the claims with controllers that have a deliberate fault, and show what each fault breaks. The exit code is 0 if
-    /// every claim notices the faults that it is to notice. With --document, the section between `<!-- faults: begin -->`
-    /// and `<!-- faults: end -->`
+    /// Run claims with controllers and hosts that have a deliberate fault, and show what each fault breaks. The exit code is
+    /// 0 if each fault breaks all claims that faults.toml names for it; --list shows them. With --document, replace the
+    /// section between `<!-- faults: begin -->` and `<!-- faults: end -->`
     #[arg(long, conflicts_with_all = ["json", "out"])]
     faults: bool,
-    /// Do so with this fault alone, on all claims that it concerns
+    /// Run claims with this deliberate fault alone: the named ones, or all, as far as the fault changes any of their runs
     #[arg(long, value_name = "NAME", conflicts_with_all = ["json", "out", "document", "faults"])]
     fault: Option<String>,
 }

@@ -81,7 +81,7 @@ pub fn run(
     match missed {
         0 => kept,
         _ => Err(Failure::failed(format_args!(
-            "claims that do not notice a fault that they are to notice: {missed} of {}",
+            "claims that hold although a fault should break them: {missed} of {}",
             attempts.len()
         ))),
     }
@@ -92,11 +92,16 @@ pub fn list(faults: &Faults, claims: &[&Claim]) -> Result<(), Failure> {
     let rows = claims.iter().map(|claim| {
         let of_claim = faults.faults.iter().filter(|of| of.is_to_break(claim));
         let names: Vec<&str> = of_claim.map(|of| of.name.as_str()).collect();
-        vec![claim.id.clone(), names.join(", ")]
+        let names = if names.is_empty() {
+            "none".to_owned()
+        } else {
+            names.join(", ")
+        };
+        vec![claim.id.clone(), names]
     });
     let table = report::Table {
         text: vec![0, 1],
-        ..report::Table::new(["claim", "faults that break it"], rows)
+        ..report::Table::new(["claim", "faults that should break it"], rows)
     };
     output::result(table.lines(output::width()).trim_end())
 }

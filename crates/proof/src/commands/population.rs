@@ -22,9 +22,9 @@ use crate::options::work_options::WorkOptions;
 /// Compare the median RTT with BBR and with CUBIC under each version of the population's assumptions
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Each cell is the median over the users of a region: by how much the RTT with BBR is lower, as a share of that with CUBIC. \
-The versions are those of population.toml, which docs/population.md explains; docs/results/population.md has the last \
-results.")]
+Each row is a region in a version of the population: the median RTT of its users with CUBIC, and by how much it is lower \
+with the BBR of Linux 4.19 and with the current BBR. \"–\" says that no user has a value. The versions are those of \
+population.toml, which docs/population.md explains; docs/results/population.md has the last results.")]
 pub struct Options {
     /// Directory with the population.toml [default: the built-in population]
     #[arg(long, value_name = "DIR")]
@@ -37,7 +37,8 @@ pub struct Options {
     /// Replace the results in this document, between `<!-- population: begin -->` and `<!-- population: end -->`
     #[arg(long, value_name = "FILE")]
     document: Option<PathBuf>,
-    /// Compare the results with those in the document, and do not change it; the exit code is 0 if they are the same
+    /// Compare the results with those in the document of --document, and leave it as it is. The exit code is 0 if they are
+    /// the same, and 1 if they differ
     #[arg(long, requires = "document")]
     check: bool,
 }

@@ -25,7 +25,7 @@ use crate::options::work_options::WorkOptions;
 #[command(after_help = "\
 Each such study runs twice, with the same seeds. The result has the expectations of claims that hold with one BBR and not \
 with the other, and for each study the smallest, the median and the largest ratio of its points: goodput and median RTT of \
-BBR's flows with Linux 4.19, over those of today. docs/results/variants.md has the last results.")]
+BBR's flows with Linux 4.19, over those of the current BBR. docs/results/variants.md has the last results.")]
 pub struct Options {
     /// Names of studies of claims, or of figures [default: all]
     #[arg(value_name = "NAME")]
@@ -38,7 +38,8 @@ pub struct Options {
     /// Replace the results in this document, between `<!-- variants: begin -->` and `<!-- variants: end -->`
     #[arg(long, value_name = "FILE")]
     document: Option<PathBuf>,
-    /// Compare the results with those in the document, and do not change it; the exit code is 0 if they are the same
+    /// Compare the results with those in the document of --document, and leave it as it is. The exit code is 0 if they are
+    /// the same, and 1 if they differ
     #[arg(long, requires = "document")]
     check: bool,
 }

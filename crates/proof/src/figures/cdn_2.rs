@@ -17,29 +17,32 @@ pub const FIGURE: Figure = Figure::new(
 /// The field whose values are the hours of a day, in order.
 const LOAD: &str = "flow.app.load";
 
+/// The two groups are of clients.
+const KIND: &str = "group";
+
 /// The least size of an object in bytes whose time depends on the controller.
 const MIN_LARGE_BYTES: f64 = 300e3;
 
 fn draw(findings: &[Findings]) -> Picture {
     let unit = Unit::MEGABITS_PER_SECOND;
-    let low = "5th percentile of the throughput";
+    let low = "5th percentile";
     let distributions = days::GROUPS.map(|(group, controller)| {
         let lows = days::of(findings, group, 2).map(|seen| fifth_percentile(&seen));
         let lows = lows.filter(|low| low.is_finite());
         let look = curves::look_of(controller);
-        Curve::new(format!("{group} group"), look, cdf(lows))
+        Curve::new(days::named(group, controller, KIND), look, cdf(lows))
     });
     let lows = curves::across(&distributions);
     let charts = [
-        days::over_time(findings, LOAD, ("Mean throughput", unit), |seen| {
+        days::over_time(findings, KIND, LOAD, ("Mean", unit), |seen| {
             transfers::mean_throughput(seen, MIN_LARGE_BYTES)
-        }),
-        days::over_time(findings, LOAD, (low, unit), fifth_percentile),
-        Chart::new(
-            Axis::from_zero(low, unit, lows),
-            curves::share_of("hours of the second day"),
-        )
-        .with_all(distributions),
+        })
+        .titled("mean throughput"),
+        days::over_time(findings, KIND, LOAD, (low, unit), fifth_percentile)
+            .titled("5th percentile of the throughput"),
+        Chart::new(Axis::from_zero(low, unit, lows), curves::share_of("hours"))
+            .titled("5th percentile, second day")
+            .with_all(distributions),
     ];
     Picture::of("", 1, 290.0, charts)
 }

@@ -32,7 +32,7 @@ fn draw(findings: &[Findings]) -> Picture {
         };
         [
             chart("Mean completion time", mean_time),
-            chart("Jitter of the completion time", deviation),
+            chart("Jitter", deviation),
         ]
     });
     Picture::of("", 2, 340.0, charts)

@@ -21,8 +21,8 @@ const PATTERNS: [(usize, &str); 2] = [(3, "within a site"), (2, "between sites")
 fn draw(findings: &[Findings]) -> Picture {
     let charts = PATTERNS.map(|(pattern, name)| {
         let unit = Unit::MEGABITS_PER_SECOND;
-        let throughput = ("Throughput of the median object", unit);
-        let chart = days::over_time(findings, LOAD, throughput, |seen| {
+        let throughput = ("Throughput", unit);
+        let chart = days::over_time(findings, "site", LOAD, throughput, |seen| {
             let objects = transfers::of_groups(seen, |group| group == pattern);
             runs::median(objects.iter().map(transfers::Arrived::throughput))
         });

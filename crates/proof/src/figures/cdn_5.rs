@@ -23,7 +23,7 @@ fn draw(findings: &[Findings]) -> Picture {
             let of_it = runs::with(findings, CONTROLLER, controller);
             let of_it = of_it.filter(|seen| seen.value(LOSS) == *loss);
             let share = runs::median(of_it.map(|seen| seen.resent())) * 100.0;
-            format!("{controller} {share:.2} %")
+            format!("{controller} {}", small(share))
         });
         let shares: Vec<String> = shares.collect();
         format!("with {}, {}", spaced(loss), shares.join(" and "))
@@ -49,4 +49,14 @@ fn draw(findings: &[Findings]) -> Picture {
         "Sent again, of all that was sent: {}.",
         resent.join("; ")
     ))
+}
+
+/// A share in percent: `0.95 %`, or `0.0061 %` where two decimals would be none.
+fn small(share: f64) -> String {
+    if share >= 0.1 || share == 0.0 {
+        format!("{share:.2} %")
+    } else {
+        let decimals = (1.0 - share.log10().floor()).clamp(2.0, 9.0) as usize;
+        format!("{share:.decimals$} %")
+    }
 }

@@ -24,6 +24,7 @@ fn draw(findings: &[Findings]) -> Picture {
     let Some((shared, lines)) = links.and_then(<[NamedLink]>::split_first) else {
         return Picture::of("", 1, 0.0, []);
     };
+    let controllers = runs::values(runs::of_first(findings), FOREGROUND);
     let rows = lines.len().max(1) as f64;
     let node = |column: usize, (y, high): (f64, f64), lines: Vec<String>, colour: Colour| {
         let (x, wide) = COLUMNS[column];
@@ -50,8 +51,8 @@ fn draw(findings: &[Findings]) -> Picture {
     for (row, link) in (0..).zip(lines) {
         let y = 1.0 - (f64::from(row) + 0.5) / rows;
         let high = 0.78 / rows;
-        let mut gets = vec![link.to.to_string()];
-        gets.extend(seen.iter().map(|seen| measured(seen, link)));
+        let mut gets = vec![title(&link.to.to_string()), "median object:".into()];
+        gets.extend(controllers.iter().map(|of| measured(&seen, of, link)));
         let colour = if row == 0 { VERMILLION } else { PURPLE };
         drawing.nodes.extend([
             node(2, (y, high), settings("Path", link), BLUE),
@@ -72,15 +73,26 @@ fn settings(name: &str, link: &NamedLink) -> Vec<String> {
     std::iter::once(name.to_owned()).chain(lines).collect()
 }
 
-/// The throughput of the objects behind a link: `bbr1: 91 Mbit/s`.
-fn measured(seen: &StudyRun<'_>, link: &NamedLink) -> String {
-    let groups = &seen.record().scenario.flows;
-    let is_behind = |group: usize| {
-        let to = groups.get(group).and_then(|flow| flow.to.as_ref());
-        to == Some(&link.to)
-    };
-    let objects = transfers::of_groups(seen, is_behind);
-    let median = runs::median(objects.iter().map(transfers::Arrived::throughput));
-    let controller = seen.value(FOREGROUND);
-    format!("{controller}: {median:.0} Mbit/s an object")
+/// The throughput of the median object behind a link, in the median run: `bbr1 91 Mbit/s`.
+fn measured(seen: &[StudyRun<'_>], controller: &str, link: &NamedLink) -> String {
+    let of_it = seen
+        .iter()
+        .filter(|seen| seen.value(FOREGROUND) == controller);
+    let medians = of_it.map(|seen| {
+        let groups = &seen.record().scenario.flows;
+        let is_behind = |group: usize| {
+            let to = groups.get(group).and_then(|flow| flow.to.as_ref());
+            to == Some(&link.to)
+        };
+        let objects = transfers::of_groups(seen, is_behind);
+        runs::median(objects.iter().map(transfers::Arrived::throughput))
+    });
+    format!("{controller} {:.0} Mbit/s", runs::median(medians))
+}
+
+/// The name of a site as a title: `Other sites`.
+fn title(site: &str) -> String {
+    let words = site.replace('-', " ");
+    let (first, rest) = words.split_at(words.chars().next().map_or(0, char::len_utf8));
+    first.to_uppercase() + rest
 }

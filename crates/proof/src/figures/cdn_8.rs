@@ -1,4 +1,4 @@
-//! CDN, figure 8: completion times of objects of 3 MB, to clients and from site to site.
+//! CDN, figure 8: completion times of objects of 3 MB, to clients and between sites.
 
 use super::runs;
 use super::testbed::{self, FOREGROUND, RTT};
@@ -8,7 +8,7 @@ use studies::runs::Findings;
 
 pub const FIGURE: Figure = Figure::new(
     "cdn-8-objects-of-3mb",
-    "Completion times of objects of 3 MB: to clients, and from site to site",
+    "Completion times of objects of 3 MB, to clients and between sites",
     After::Figure(CDN, 8),
     draw,
 );

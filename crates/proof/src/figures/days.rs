@@ -1,4 +1,5 @@
-//! Two days of a test group and a control group. BBR is turned on for the test group as the second day begins.
+//! Two days of two groups of clients, or of two sites: test and control. Both have CUBIC, and BBR is turned on for the test
+//! as the second day begins.
 
 use super::curves;
 use super::runs::{self, StudyRun};
@@ -11,6 +12,16 @@ const DAY: &str = "name";
 /// The groups, and the controllers of their curves' colours, which they have on the second day.
 pub const GROUPS: [(&str, &str); 2] = [("test", "bbr1"), ("control", "cubic")];
 
+/// The name of a group in a legend, where it is a `kind` such as `site`: `test site: CUBIC, then BBR`.
+pub fn named(group: &str, controller: &str, kind: &str) -> String {
+    let has = if controller == "cubic" {
+        "CUBIC"
+    } else {
+        "CUBIC, then BBR"
+    };
+    format!("{group} {kind}: {has}")
+}
+
 /// The runs of a group on a day.
 pub fn of<'f>(
     findings: &'f [Findings],
@@ -21,9 +32,11 @@ pub fn of<'f>(
     runs::all(findings).filter(move |seen| seen.value(DAY) == name)
 }
 
-/// A measure of both groups over both days. The values of the field `load` are the times of a day, in order.
+/// A measure of both groups over both days. The groups are of a `kind` such as `site`. The values of the field `load` are
+/// the times of a day, in order.
 pub fn over_time(
     findings: &[Findings],
+    kind: &str,
     load: &str,
     (name, unit): (&str, Unit),
     measure: impl Fn(&StudyRun<'_>) -> f64,
@@ -43,13 +56,13 @@ pub fn over_time(
         }
         points.retain(|(_, median)| median.is_finite());
         let look = curves::look_of(controller).marked(curves::mark_of(controller));
-        Curve::new(format!("{group} group"), look, points)
+        Curve::new(named(group, controller, kind), look, points)
     };
     let curves = GROUPS.map(curve);
     Chart::new(
         Axis::linear("Time", Unit::HOURS, 0.0, 2.0 * HOURS),
         Axis::from_zero(name, unit, curves::heights(&curves)),
     )
-    .with(Rule::vertical(HOURS, "BBR for the test group"))
+    .with(Rule::vertical(HOURS, format!("BBR for the test {kind}")))
     .with_all(curves)
 }

@@ -48,7 +48,7 @@ fn charts(seen: &StudyRun<'_>, engine: &str) -> [Chart; 4] {
             .titled(engine)
             .with_all(GAINS.map(|(gain, name)| Rule::horizontal(gain, name)))
             .with(curve("pacing rate over BtlBw", line(PURPLE), series::pacing_gain).stepped()),
-        chart("RTT", Unit::MILLISECONDS, (rtprop, 0.9, 1.5))
+        chart("RTT", Unit::MILLISECONDS, (rtprop, 0.85, 1.5))
             .with(Rule::horizontal(rtprop, "RTprop"))
             .with(curve("RTT", line(BLUE), series::rtt)),
         chart("Inflight", Unit::KILOBYTES, (bdp_kb, 0.6, 1.6))

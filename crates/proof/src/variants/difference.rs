@@ -17,7 +17,7 @@ pub struct Comparison<'c> {
     pub changed: Vec<(Judgement<'c>, Judgement<'c>)>,
     /// The number of expectations that were judged.
     pub judged: usize,
-    /// BBR's flows with Linux 4.19, over those of today.
+    /// BBR's flows with Linux 4.19, over those of the current BBR.
     pub difference: Difference,
 }
 

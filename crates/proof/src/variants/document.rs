@@ -9,7 +9,13 @@ use tables::statistics::Spread;
 pub const MARKS: Marks = Marks("variants");
 
 /// The headings of expectations that change, and of studies.
-const CHANGED: [&str; 5] = ["claim", "what", "published", "today's BBR", "Linux 4.19"];
+const CHANGED: [&str; 5] = [
+    "claim",
+    "what",
+    "published",
+    "the current BBR",
+    "Linux 4.19",
+];
 const STUDIES: [&str; 6] = [
     "study",
     "points",

@@ -15,7 +15,7 @@ name = "line"
 share = "50%"
 path = { rate = "5mbit", rtt = "20ms", buffer = "100kb" }
 [[version]]
-name = "shallow"
+name = "no swing, jitter and aggregation"
 [[version.change]]
 path = { buffer = "10kb" }
 "#;
@@ -39,22 +39,25 @@ fn versions_are_compared_and_written_down() {
     let (status, stdout, stderr) = Running::start(directory.path(), fixed).finish();
     assert_eq!(status.code(), Some(0), "{stderr}");
     for told in [
-        "Linux 4.19",
-        "today's BBR",
+        "BBR of Linux 4.19",
+        "the current BBR",
         "as assumed",
-        "shallow",
+        "no swing, jitter and aggregation",
         "Here",
         "all users",
     ] {
         assert!(stdout.contains(told), "{told}: {stdout}");
     }
+    let longest = stdout.lines().map(|line| line.chars().count()).max();
+    assert!(longest.is_some_and(|longest| longest <= 80), "{stdout}");
     let written = fs::read_to_string(at("r.md")).expect("there");
     assert!(
         written.contains("| version | Here | all users |"),
         "{written}"
     );
     assert!(
-        written.contains("| shallow | ") && written.ends_with("By hand.\n"),
+        written.contains("| no swing, jitter and aggregation | ")
+            && written.ends_with("By hand.\n"),
         "{written}"
     );
     assert!(!written.contains("old"), "{written}");

@@ -5,8 +5,8 @@ use report::Table;
 use super::Attempt;
 use crate::claims::words;
 
-/// One row for each expectation that a fault breaks, and one for each claim that survives it; then a line with the
-/// counts. Ends with a newline.
+/// One row for each expectation that a fault breaks, and one for each claim that survives it; then a line that counts the
+/// claims with a fault. Ends with a newline.
 pub fn table(attempts: &[Attempt<'_>], width: Option<usize>) -> String {
     let headings = ["claim", "fault", "what breaks", "published", "measured"];
     let mut rows = Vec::new();
@@ -15,7 +15,7 @@ pub fn table(attempts: &[Attempt<'_>], width: Option<usize>) -> String {
         let broken = attempt.broken();
         if broken.is_empty() {
             let told = if attempt.is_missed() {
-                "NOTHING"
+                "NOTHING, but should"
             } else {
                 "nothing"
             };
@@ -55,7 +55,7 @@ pub fn table(attempts: &[Attempt<'_>], width: Option<usize>) -> String {
     let broken = attempts.iter().filter(|of| !of.is_survived()).count();
     let others = attempts.len().saturating_sub(missed).saturating_sub(broken);
     format!(
-        "{}{broken} break, {others} hold in spite of a fault, {missed} miss a fault that they are to notice\n",
+        "{}claims with a fault: {broken} break, {others} hold, {missed} hold although the fault should break them\n",
         table.lines(width)
     )
 }
