@@ -9,7 +9,11 @@ use std::{env, fs};
 
 use congestion::bbr1::states::{self, DRAIN, PROBE_BW, PROBE_RTT, STARTUP};
 use congestion::bbr1::{Bbr1, Config};
-use congestion::{Bytes, Duration, Ratio, State};
+use congestion::{
+    Ack, Bytes, Cause, Controller, Duration, RateSample, Ratio, Recovery, RttSample, State, Time,
+};
+use rand_xoshiro::SplitMix64;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
 use super::{bbr1, bulk};
 use crate::support::{Flow, MSS, Point, at_ms, connection, mbit, path};
@@ -29,7 +33,10 @@ struct Exit {
     holds: fn(&[Point], usize) -> bool,
 }
 
-const EXITS: [Exit; 6] = [
+/// The sign of a state that is left for ProbeRTT.
+const EXPIRED: &str = "no RTT was below RTprop (Linux 4.19: at or below it) for 10 s";
+
+const EXITS: [Exit; 7] = [
     Exit {
         from: STARTUP,
         to: DRAIN,
@@ -39,7 +46,7 @@ const EXITS: [Exit; 6] = [
     Exit {
         from: STARTUP,
         to: PROBE_RTT,
-        criterion: "no RTT was below RTprop for 10 s",
+        criterion: EXPIRED,
         holds: has_expired,
     },
     Exit {
@@ -52,9 +59,15 @@ const EXITS: [Exit; 6] = [
         },
     },
     Exit {
+        from: DRAIN,
+        to: PROBE_RTT,
+        criterion: EXPIRED,
+        holds: has_expired,
+    },
+    Exit {
         from: PROBE_BW,
         to: PROBE_RTT,
-        criterion: "no RTT was below RTprop for 10 s",
+        criterion: EXPIRED,
         holds: has_expired,
     },
     Exit {
@@ -137,7 +150,19 @@ fn runs() -> Vec<Vec<Point>> {
     );
     let mut flow = Flow::with_writes(bbr1(), wide, little);
     flow.run_until(at_ms(15_000));
-    plain.into_iter().chain([flow.points]).collect()
+    // Startup takes most of ten seconds here, so that RTprop expires in Drain.
+    let slow = path(
+        mbit(1),
+        Duration::from_millis(750),
+        Ratio::new(8, 1),
+        Ratio::ZERO,
+    );
+    let mut late = bulk(slow);
+    late.run_until(at_ms(15_000));
+    plain
+        .into_iter()
+        .chain([flow.points, late.points])
+        .collect()
 }
 
 /// The ways from state to state, with the indices of the first point in the state and of the first after it.
@@ -180,6 +205,60 @@ fn each_state_ends_when_its_criterion_holds() {
         }
     }
     assert_eq!(seen.len(), EXITS.len(), "not every way was taken: {seen:?}");
+}
+
+/// Startup and Drain may end by the same ACK (Linux `bbr_check_drain`, which goes on from one to the other).
+const AT_ONCE: (State, State) = (STARTUP, PROBE_BW);
+
+/// The ways from state to state that a controller takes when it hears random ACKs.
+fn random_ways(seed: u64) -> Vec<(State, State)> {
+    let mut rng = SplitMix64::seed_from_u64(seed);
+    let mut random = move |most: u64| rng.next_u64() % most;
+    let mut bbr1 = Bbr1::new(connection(seed), Config::default());
+    let (mut now, mut delivered, mut inflight) = (Time::ZERO, Bytes::ZERO, MSS * 10);
+    let (most_ms, most_inflight) = (1 << random(12), 1 << random(12));
+    let mut ways = Vec::new();
+    let mut before = bbr1.snapshot().state;
+    for _ in 0..2_000 {
+        now += Duration::from_millis(random(most_ms) + 1);
+        let prior = inflight;
+        inflight = MSS * random(most_inflight);
+        match random(40) {
+            0 => bbr1.on_timeout(now, inflight),
+            1 => bbr1.on_idle_restart(now),
+            2 => bbr1.on_recovery(now, Recovery::Entered(Cause::Loss), inflight),
+            3 => bbr1.on_recovery(now, Recovery::Left, inflight),
+            4 => bbr1.on_recovery(now, Recovery::Undone, inflight),
+            _ => {
+                delivered += MSS;
+                let mut rate = RateSample::default();
+                rate.delivery_rate = Some(mbit(1 + random(20)));
+                rate.prior_delivered =
+                    delivered - MSS * random(50).min(delivered.get() / MSS.get());
+                rate.total_delivered = delivered;
+                rate.is_app_limited = random(4) == 0;
+                let mut ack = Ack::new(now, MSS, prior, inflight, rate);
+                let rtt = Duration::from_millis(40 + random(most_ms));
+                ack.rtt = Some(RttSample::exact(rtt));
+                bbr1.on_ack(&ack);
+            }
+        }
+        let state = bbr1.snapshot().state;
+        if state != before {
+            ways.push((before, state));
+        }
+        before = state;
+    }
+    ways
+}
+
+#[test]
+fn the_table_has_every_way_that_the_code_has() {
+    let names = |(from, to): (State, State)| (from.name, to.name);
+    let taken: BTreeSet<_> = (0..200).flat_map(random_ways).map(names).collect();
+    let table = EXITS.iter().map(|exit| (exit.from, exit.to));
+    let table: BTreeSet<_> = table.chain([AT_ONCE]).map(names).collect();
+    assert_eq!(taken, table);
 }
 
 #[test]
@@ -225,6 +304,19 @@ fn gains(runs: &[Vec<Point>], state: State, of: fn(&Point) -> Option<Ratio>) -> 
     seen.join(", ")
 }
 
+/// What bounds the window in a state: the least window if it never has more, and otherwise its gain.
+fn window(runs: &[Vec<Point>], state: State) -> String {
+    let in_state = runs.iter().flatten().map(|point| point.snapshot);
+    let most = in_state
+        .filter(|seen| seen.state == state)
+        .map(|seen| seen.cwnd)
+        .max();
+    match most {
+        Some(most) if most <= MSS * 4 => format!("at most {} packets", most.get() / MSS.get()),
+        _ => gains(runs, state, |point| point.snapshot.cwnd_gain),
+    }
+}
+
 #[test]
 fn the_page_has_the_table() {
     let runs = runs();
@@ -233,7 +325,7 @@ fn the_page_has_the_table() {
         .to_owned();
     for state in states::ALL {
         let pacing = gains(&runs, *state, |point| point.snapshot.pacing_gain);
-        let cwnd = gains(&runs, *state, |point| point.snapshot.cwnd_gain);
+        let cwnd = window(&runs, *state);
         for exit in EXITS.iter().filter(|exit| exit.from == *state) {
             let (criterion, to) = (exit.criterion, exit.to);
             writeln!(
