@@ -87,13 +87,17 @@ pub fn run(
     }
 }
 
-/// One row for each claim, with the faults that it is to notice.
+/// One row for each claim, with the faults that it is to notice, or the reason for which there are none.
 pub fn list(faults: &Faults, claims: &[&Claim]) -> Result<(), Failure> {
     let rows = claims.iter().map(|claim| {
         let of_claim = faults.faults.iter().filter(|of| of.is_to_break(claim));
         let names: Vec<&str> = of_claim.map(|of| of.name.as_str()).collect();
+        let none = match faults.why_none(&claim.id) {
+            Some(why) => format!("none: {why}"),
+            None => "none".to_owned(),
+        };
         let names = if names.is_empty() {
-            "none".to_owned()
+            none
         } else {
             names.join(", ")
         };

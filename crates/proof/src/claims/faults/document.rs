@@ -34,7 +34,12 @@ pub fn section(
     }
     let spared = faults.spared(claims);
     if !spared.is_empty() {
-        text += &format!("\nNo fault is assigned to: {}.\n", spared.join(", "));
+        text +=
+            "\n### Claims without a fault\n\n| claim | why no fault breaks it |\n| --- | --- |\n";
+    }
+    for (id, why) in spared {
+        let why = why.unwrap_or("**no reason is given**");
+        text += &format!("| [{id}](claims.md#{id}) | {why} |\n");
     }
     for fault in faults.faults.iter().filter(|fault| fault.is_everywhere) {
         text += &in_spite_of(fault, attempts);

@@ -32,6 +32,22 @@ pub struct Faults {
     /// The faults, in the order of the file.
     #[serde(rename = "fault")]
     pub faults: Vec<Fault>,
+    /// The claims that no fault is to break, in the order of the file.
+    #[serde(default)]
+    pub without: Vec<Without>,
+}
+
+/// Claims that no fault is to break.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(
+    deny_unknown_fields,
+    expecting = "a table such as [[without]] with claims = [\"one-link\"] and why = \"it is about the path\""
+)]
+pub struct Without {
+    /// `claims`: the ids of the claims.
+    pub claims: Vec<String>,
+    /// `why`: the reason.
+    pub why: String,
 }
 
 /// A deliberate fault.
@@ -117,15 +133,35 @@ impl Faults {
             error.within("fault").on_line_in(&entries)
         };
         let known: Vec<&str> = claims.iter().map(|claim| claim.id.as_str()).collect();
+        let unknown = |ids: &[String]| {
+            let id = ids.iter().find(|id| !known.contains(&id.as_str()))?;
+            Some(format!("no claim is called {id}{}", hint(id, &known)))
+        };
         for (place, fault) in faults.faults.iter().enumerate() {
             let mut before = faults.faults.iter().take(place);
             if before.any(|other| other.name == fault.name) {
                 let reason = format!("there are two faults {}", fault.name);
                 return Err(wrong(place, "name", reason));
             }
-            if let Some(id) = fault.breaks.iter().find(|id| !known.contains(&id.as_str())) {
-                let reason = format!("no claim is called {id}{}", hint(id, &known));
+            if let Some(reason) = unknown(&fault.breaks) {
                 return Err(wrong(place, "breaks", reason));
+            }
+        }
+        for (place, without) in faults.without.iter().enumerate() {
+            let wrong = |field: &str, reason: String| {
+                let error = DocumentError::new(field, reason).item(place);
+                Err(error.within("without").on_line_in(&entries))
+            };
+            if let Some(reason) = unknown(&without.claims) {
+                return wrong("claims", reason);
+            }
+            let is_broken = |id: &&String| faults.faults.iter().any(|of| of.breaks.contains(id));
+            if let Some(id) = without.claims.iter().find(is_broken) {
+                return wrong("claims", format!("a fault is to break {id}"));
+            }
+            if without.why.trim().is_empty() {
+                let reason = "is empty; say why no fault is to break these claims";
+                return wrong("why", reason.to_owned());
             }
         }
         Ok(faults)
@@ -145,15 +181,20 @@ impl Faults {
         })
     }
 
-    /// The ids of the claims that no fault is to break.
-    pub fn spared<'c>(&self, claims: &[&'c Claim]) -> Vec<&'c str> {
-        let is_broken = |id: &str| {
-            self.faults
-                .iter()
-                .any(|of| of.breaks.iter().any(|it| it == id))
-        };
-        let ids = claims.iter().map(|claim| claim.id.as_str());
-        ids.filter(|id| !is_broken(id)).collect()
+    /// The ids of the claims that no fault is to break, each with the reason that the table gives.
+    pub fn spared<'c>(&self, claims: &[&'c Claim]) -> Vec<(&'c str, Option<&str>)> {
+        let spared = claims
+            .iter()
+            .filter(|claim| !self.faults.iter().any(|of| of.is_to_break(claim)));
+        let told = spared.map(|claim| (claim.id.as_str(), self.why_none(&claim.id)));
+        told.collect()
+    }
+
+    /// Why no fault is to break this claim.
+    pub fn why_none(&self, id: &str) -> Option<&str> {
+        let mut all = self.without.iter();
+        let found = all.find(|of| of.claims.iter().any(|it| it == id));
+        found.map(|of| of.why.as_str())
     }
 }
 
@@ -278,6 +319,33 @@ mod tests {
             let error = error.expect_err("a mistake").to_string();
             assert!(error.starts_with(expected), "{error}");
         }
+        let without = "[[without]]\nclaims = [\"a\"]\nwhy = \"the path alone\"\n";
+        let none = FAULT.replace("[\"a\"]", "[]");
+        for (faults, without, expected) in [
+            (
+                FAULT,
+                without,
+                "line 8: without[0].claims: a fault is to break a",
+            ),
+            (
+                &none,
+                &without.replace("\"a\"", "\"aa\""),
+                "line 8: without[0].claims: no claim",
+            ),
+            (
+                &none,
+                &without.replace("the path alone", ""),
+                "line 9: without[0].why: is empty",
+            ),
+        ] {
+            let error = Faults::parse(&format!("{faults}{without}"), &claims());
+            let error = error.expect_err("a mistake").to_string();
+            assert!(error.starts_with(expected), "{error}");
+        }
+        let spared = Faults::parse(&format!("{none}{without}"), &claims()).expect("faults");
+        let all = claims();
+        let spared = spared.spared(&all.iter().collect::<Vec<_>>());
+        assert_eq!(spared, [("a", Some("the path alone"))]);
         let error = Faults::parse(&format!("{FAULT}{FAULT}"), &claims()).expect_err("twice");
         assert!(error.to_string().contains("two faults timid"), "{error}");
         let wild = FAULT.replace("1.05", "9");
