@@ -5,6 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use lab::Cancel;
+use proof::claims::faults::Faults;
 use proof::claims::{self, Claim, Judgement, Table, Tally, Verdict};
 use proof::study::{Length, Shelf};
 use record::measure::{Measure, Select, Subject};
@@ -149,6 +150,27 @@ fn what_says_that_no_cause_is_established_is_counted_so() {
                 claim.id, of.what
             );
         }
+    }
+}
+
+#[test]
+fn each_claim_has_a_fault_that_breaks_it_or_a_reason_for_which_none_can() {
+    let shelf = Shelf::built_in("claims");
+    let table = Table::open(&shelf).expect("a table");
+    let faults = Faults::open(&shelf, &table.claims).expect("faults");
+    for claim in &table.claims {
+        let Some((id, why)) = faults.spared(&[claim]).pop() else {
+            continue;
+        };
+        let why = why.unwrap_or_else(|| panic!("{id} has neither a fault nor a reason"));
+        let shown = claim.expectations.iter().filter(|of| {
+            let engines = of.engines.as_ref();
+            engines.is_none_or(|on| on.contains(&lab::EngineKind::Sim))
+        });
+        let all_differ = shown
+            .map(|of| of.why_differs(lab::EngineKind::Sim))
+            .all(|why| why.is_some());
+        assert_eq!(why.contains("differs"), all_differ, "{id}: {why}");
     }
 }
 
