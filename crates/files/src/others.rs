@@ -32,7 +32,25 @@ fn is_own(about: &Metadata) -> bool {
 ///
 /// A link is in a directory that others can write to, or the path goes up from a directory that does not exist.
 pub fn real(path: &Path) -> io::Result<PathBuf> {
-    walk(path, |_| None)
+    walk(path, |directory, _| may_write(directory), |_| None)
+}
+
+/// Checks that another user has laid no link on the way to this path, which is to be written, in a directory that is open to
+/// every user, such as `/tmp`. Linux has the same rule for the last link alone (`protected_symlinks` in
+/// proc_sys_fs(5)).
+///
+/// # Errors
+///
+/// There is such a link, or there are too many links. Other errors of the path are those of whoever writes it.
+pub fn check_links(path: &Path) -> io::Result<()> {
+    let laid = |directory: &Metadata, link: &Metadata| {
+        let is_open = directory.mode() & 0o002 != 0 && !is_own(link);
+        is_open.then(|| "is open to every user".to_owned())
+    };
+    match walk(path, laid, |_| None) {
+        Err(error) if error.kind() == io::ErrorKind::Other => Err(error),
+        _ => Ok(()),
+    }
 }
 
 /// The path without symbolic links, as [`real`] returns it. If this process is root's, no other user can replace a
@@ -48,11 +66,12 @@ pub fn own_way(path: &Path) -> io::Result<PathBuf> {
         return real(path);
     }
     let outside = outside();
-    walk(path, |directory| {
+    let refused = |directory: &Metadata| {
         let is_own = is_own(directory) || outside == Some(directory.uid());
         let is_closed = directory.mode() & 0o1000 != 0 || directory.mode() & 0o022 == 0;
         may_write(directory).filter(|_| !(is_own && is_closed))
-    })
+    };
+    walk(path, |directory, _| may_write(directory), refused)
 }
 
 /// The path of a file, as [`own_way`] returns it. If this process is root's, no other user can put a file there, even
@@ -89,8 +108,13 @@ fn outside() -> Option<u32> {
     number.trim().parse().ok().filter(|_| !is_first)
 }
 
-/// Follows a path from directory to directory. `refused` returns the reason to refuse a directory on the way.
-fn walk(path: &Path, refused: impl Fn(&Metadata) -> Option<String>) -> io::Result<PathBuf> {
+/// Follows a path from directory to directory. `laid` returns the reason to refuse a link in a directory, and `refused` that
+/// to refuse a directory on the way.
+fn walk(
+    path: &Path,
+    laid: impl Fn(&Metadata, &Metadata) -> Option<String>,
+    refused: impl Fn(&Metadata) -> Option<String>,
+) -> io::Result<PathBuf> {
     let path = std::path::absolute(path)?;
     let mut rest: Vec<PathBuf> = path.components().rev().map(own_part).collect();
     let (mut at, mut is_there, mut links) = (PathBuf::new(), true, 0);
@@ -118,7 +142,10 @@ fn walk(path: &Path, refused: impl Fn(&Metadata) -> Option<String>) -> io::Resul
         let directory = fs::metadata(&at)?;
         let found = fs::symlink_metadata(&next);
         let is_link = found.as_ref().is_ok_and(Metadata::is_symlink);
-        if is_link && let Some(why) = may_write(&directory) {
+        if is_link
+            && let Ok(link) = &found
+            && let Some(why) = laid(&directory, link)
+        {
             return Err(io::Error::other(format!(
                 "{} is a symbolic link in a directory that {why}; name the file that is meant",
                 next.display()
@@ -150,7 +177,7 @@ fn own_part(part: Component<'_>) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use std::fs::Permissions;
-    use std::os::unix::fs::{PermissionsExt, chown, symlink};
+    use std::os::unix::fs::{PermissionsExt, chown, lchown, symlink};
 
     use super::*;
 
@@ -214,6 +241,43 @@ mod tests {
         }
         let error = real(&path("own/again")).unwrap_err().to_string();
         assert_eq!(error, "too many symbolic links");
+    }
+
+    #[test]
+    fn a_link_of_another_user_is_not_written_through_where_every_user_can_lay_one() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = |name: &str| directory.path().join(name);
+        for (name, mode) in [("own", 0o755), ("open", 0o1777), ("group", 0o1770)] {
+            fs::create_dir(path(name)).unwrap();
+            set(&path(name), mode);
+            symlink("../own/file", path(name).join("link")).unwrap();
+        }
+        symlink("../open/link", path("own/through")).unwrap();
+        let all = [
+            "own/link",
+            "open/link",
+            "group/link",
+            "own/through",
+            "own/no/such",
+        ];
+        for name in all {
+            check_links(&path(name)).expect(name);
+        }
+        for name in ["own/link", "open/link", "group/link"] {
+            if lchown(path(name), Some(65_534), None).is_err() {
+                skipping::skip!("a link of another user: this takes root");
+                return;
+            }
+        }
+        for name in all {
+            let checked = check_links(&path(name)).map_err(|error| error.to_string());
+            let is_bad = ["open/link", "own/through"].contains(&name);
+            assert_eq!(checked.is_err(), is_bad, "{name}");
+            if let Err(error) = checked {
+                let said = "open/link is a symbolic link in a directory that is open to every user";
+                assert!(error.contains(said), "{error}");
+            }
+        }
     }
 
     #[test]

@@ -3,8 +3,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use files::others;
+
 use crate::failure::Failure;
-use crate::whole::try_at;
+use crate::whole::{check_end, try_at};
 
 /// The directories that were made for results, the innermost first. Those in which nothing is when this is dropped are
 /// removed, so that a command without results leaves no directory behind.
@@ -21,12 +23,17 @@ impl Drop for MadeDirectory {
 
 /// Makes the directory that `option` names, if necessary, and checks that files can be written into it.
 pub fn make(option: &str, directory: &Path) -> Result<MadeDirectory, Failure> {
+    let wrong = |error| Failure::usage(format_args!("{option} {}: {error}", directory.display()));
     if directory.exists() && !directory.is_dir() {
         let name = directory.display();
         return Err(Failure::usage(format_args!(
             "{option} {name} is not a directory; give another name"
         )));
     }
+    let check_links = || others::check_links(directory);
+    check_links()
+        .and_then(|()| check_end(directory))
+        .map_err(wrong)?;
     let ways = directory.ancestors().take_while(|way| {
         let is_named = !way.as_os_str().is_empty();
         is_named && fs::symlink_metadata(way).is_err()
@@ -35,16 +42,36 @@ pub fn make(option: &str, directory: &Path) -> Result<MadeDirectory, Failure> {
     // A name that nobody has: there may be a directory called fullpipe.
     let tried = directory.join(format!(".fullpipe-{}", std::process::id()));
     files::make_directory(directory, 0o777)
+        // Another user may have laid a link meanwhile.
+        .and_then(|()| check_links())
         .and_then(|()| try_at(&tried))
-        .map_err(|error| {
-            Failure::usage(format_args!("{option} {}: {error}", directory.display()))
-        })?;
+        .map_err(wrong)?;
     Ok(made)
 }
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::{PermissionsExt, lchown, symlink};
+
     use super::*;
+
+    #[test]
+    fn no_directory_is_made_behind_a_link_that_another_user_has_laid() {
+        let home = tempfile::tempdir().expect("a directory");
+        let link = home.path().join("link");
+        symlink(".", &link).expect("linked");
+        fs::set_permissions(home.path(), fs::Permissions::from_mode(0o1777)).expect("set");
+        drop(make("--out", &link.join("own")).expect("an own link"));
+        if lchown(&link, Some(65_534), None).is_err() {
+            skipping::skip!("a link of another user: this takes root");
+            return;
+        }
+        for name in [&link, &link.join("own")] {
+            let error = make("--out", name).expect_err("another user's link");
+            assert!(error.to_string().contains("is a symbolic link"), "{error}");
+        }
+        assert!(!home.path().join("own").exists());
+    }
 
     #[test]
     fn a_directory_without_results_is_removed_and_no_other() {
@@ -70,6 +97,14 @@ mod tests {
                 .to_string()
                 .ends_with("notes is not a directory; give another name")
         );
+        symlink(above.join("no"), above.join("link")).expect("linked");
+        let error = make("--out", &above.join("link")).expect_err("a link to nothing");
+        let said = format!(
+            "above/link: leads to {}, which does not exist",
+            above.join("no").display()
+        );
+        assert!(error.to_string().ends_with(&said), "{error}");
+        assert!(!above.join("no").exists());
         // Nobody can make a directory there, not even root.
         make("--out", Path::new("/proc/no/such")).expect_err("no place for directories");
     }

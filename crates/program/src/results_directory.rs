@@ -4,6 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use files::others;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use studies::runs::{FILE, Store};
@@ -49,6 +50,7 @@ fn make(directory: &Path) -> Result<Option<MadeDirectory>, Failure> {
             directory.display()
         ))
     };
+    others::check_links(directory).map_err(failed)?;
     match fs::read_dir(directory) {
         Ok(mut entries) => {
             let is_in_use = entries.next().is_some() && !directory.join(FILE).exists();

@@ -7,7 +7,7 @@ use std::iter;
 use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use files::{NewFile, Readers, WriteError, parent};
+use files::{NewFile, Readers, WriteError, others, parent};
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 
 use crate::failure::Failure;
@@ -29,6 +29,7 @@ pub fn write_own(path: &Path, contents: &[u8]) -> Result<(), Failure> {
 }
 
 fn write_for(path: &Path, contents: &[u8], readers: Readers) -> Result<(), Failure> {
+    others::check_links(path).map_err(|error| cannot_write(path, &error))?;
     if is_written_directly(path) {
         let written = open_directly(path).and_then(|mut open| open.write_all(contents));
         return written.map_err(|error| cannot_write(path, &error));
@@ -77,9 +78,10 @@ fn write_numbered(
 ///
 /// # Errors
 ///
-/// The path is a directory, or a link to a directory or without a target; or nothing can be written beside it; or it is
-/// a device or a descriptor that cannot be written to.
+/// The path is a directory, or a link to a directory or without a target; or another user has laid a link on the way to
+/// it; or nothing can be written beside it; or it is a device or a descriptor that cannot be written to.
 pub fn check(path: &Path) -> IoResult<()> {
+    others::check_links(path)?;
     if is_written_directly(path) {
         // A reader takes the end of the only writer for the end of the contents.
         let is_pipe = fs::metadata(path).is_ok_and(|about| about.file_type().is_fifo());
@@ -100,16 +102,7 @@ pub fn check(path: &Path) -> IoResult<()> {
             "names a directory; give the name of a file",
         ));
     }
-    if path.is_symlink()
-        && let Err(error) = fs::metadata(path)
-    {
-        let end = last_link(path);
-        let reason = format!("leads to {}, which does not exist", end.display());
-        return Err(match error.kind() {
-            ErrorKind::NotFound => Error::new(ErrorKind::NotFound, reason),
-            _ => error,
-        });
-    }
+    check_end(path)?;
     let path = &linked(path);
     let directory = parent(path);
     if !directory.is_dir() {
@@ -139,6 +132,21 @@ fn open_directly(path: &Path) -> IoResult<File> {
         .open(path)?;
     fcntl_setfl(&file, fcntl_getfl(&file)? - OFlags::NONBLOCK)?;
     Ok(file)
+}
+
+/// Checks that a link leads to something.
+pub(crate) fn check_end(path: &Path) -> IoResult<()> {
+    match fs::metadata(path) {
+        Err(error) if path.is_symlink() => Err(match error.kind() {
+            ErrorKind::NotFound => {
+                let end = last_link(path);
+                let reason = format!("leads to {}, which does not exist", end.display());
+                Error::new(ErrorKind::NotFound, reason)
+            }
+            _ => error,
+        }),
+        _ => Ok(()),
+    }
 }
 
 /// The target of a link. Other paths, and links without a target, are returned unchanged.
@@ -179,7 +187,7 @@ pub(crate) fn try_at(path: &Path) -> IoResult<()> {
 mod tests {
     use std::fs::Permissions;
     use std::os::fd::AsRawFd;
-    use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
+    use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, lchown};
     use std::os::unix::net::UnixListener;
     use std::thread;
 
@@ -197,6 +205,30 @@ mod tests {
         write(&link, b"new").expect("written");
         assert!(link.is_symlink());
         assert_eq!(fs::read_to_string(&file).expect("there"), "new");
+    }
+
+    #[test]
+    fn a_link_that_another_user_has_laid_is_not_followed() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let [file, link, way] = ["file", "link", "way"].map(|name| directory.path().join(name));
+        fs::write(&file, "old").expect("written");
+        std::os::unix::fs::symlink(&file, &link).expect("linked");
+        std::os::unix::fs::symlink(directory.path(), &way).expect("linked");
+        fs::set_permissions(directory.path(), Permissions::from_mode(0o1777)).expect("set");
+        check(&link).expect("an own link");
+        if [&link, &way].map(|link| lchown(link, Some(65_534), None).is_err()) != [false; 2] {
+            skipping::skip!("a link of another user: this takes root");
+            return;
+        }
+        for path in [&link, &way.join("file")] {
+            let error = check(path).expect_err("another user's link").to_string();
+            assert!(
+                error.contains("is a symbolic link in a directory"),
+                "{error}"
+            );
+            write(path, b"new").expect_err("another user's link");
+            assert_eq!(fs::read_to_string(&file).expect("there"), "old");
+        }
     }
 
     #[test]

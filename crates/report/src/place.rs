@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use super::page;
-use files::{CommitError, NewDirectory, WriteError as FileError, parent};
+use files::{CommitError, NewDirectory, WriteError as FileError, others, parent};
 use tables::Column;
 use tables::parquet::{self, WriteError};
 
@@ -94,6 +94,7 @@ pub fn check(directory: &Path, is_ours: impl Fn(&OsStr) -> bool) -> Result<(), D
     if directory.file_name().is_none() {
         return taken("is not a name of a directory of its own".to_string());
     }
+    others::check_links(directory).map_err(system)?;
     if directory.is_symlink() {
         return taken("is a symbolic link, which would be replaced".to_string());
     }
