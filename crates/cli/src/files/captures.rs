@@ -1,6 +1,6 @@
 //! The captures of a run at its sending and its receiving ends, and at links.
 
-use std::io::BufWriter;
+use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
 use files::{NewFile, Readers};
@@ -12,6 +12,24 @@ use scenario::{Crossing, Scenario};
 
 /// The file names of those at the ends.
 const NAMES: [&str; 2] = ["sender.pcapng", "receiver.pcapng"];
+
+/// A file whose errors have its name. An engine writes several.
+struct Named<'f>(&'f NewFile);
+
+impl Write for Named<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.0.write_all(bytes);
+        let named = written.map_err(|error| {
+            let (path, source) = (error.path.display(), &error.source);
+            io::Error::new(source.kind(), format!("{path}: {source}"))
+        });
+        named.map(|()| bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
 
 /// Captures that are being written. They get their names when they are complete. A run that fails leaves nothing behind.
 pub struct Captures {
@@ -45,6 +63,11 @@ impl Captures {
         }
         let mut crossings: Vec<(Crossing, String)> = Vec::new();
         for name in at {
+            if name.is_empty() {
+                return Err(Failure::usage(format_args!(
+                    "--pcap-at: a name is empty; give the name of a link, or leave the option out"
+                )));
+            }
             let crossing = scenario.network().crossing(name);
             let crossing = crossing
                 .map_err(|reason| Failure::usage(format_args!("--pcap-at {name}: {reason}")))?;
@@ -84,13 +107,13 @@ impl Captures {
         cancel: &Cancel,
     ) -> Result<Record, Failure> {
         let ends = self.ends.each_ref();
-        let ends = ends.map(|file| BufWriter::new(file.file()));
+        let ends = ends.map(|file| BufWriter::new(Named(file)));
         let record = if self.engine == EngineKind::Linux {
             let run = Linux::new().run_captured(scenario, watch, cancel, ends);
             run.map(|(record, _)| record)
         } else {
             let links = self.links.iter();
-            let links = links.map(|(crossing, file)| (*crossing, BufWriter::new(file.file())));
+            let links = links.map(|(crossing, file)| (*crossing, BufWriter::new(Named(file))));
             let run = Sim::new().run_captured_at(scenario, watch, cancel, ends, links.collect());
             run.map(|(record, ..)| record)
         };

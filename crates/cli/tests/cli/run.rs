@@ -315,6 +315,15 @@ fn results_without_a_place_are_refused_before_the_run_and_leave_nothing() {
         .output()
         .expect("runs");
     assert_eq!(output.status.code(), Some(1));
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    let is_named = ["sender", "receiver"].map(|end| {
+        let said = format!(
+            "cannot write the capture: {}: File too large",
+            at(&format!("no/packets/{end}.pcapng"))
+        );
+        stderr.contains(&said)
+    });
+    assert!(is_named.contains(&true), "{stderr}");
     let mut names: Vec<_> = fs::read_dir(directory.path())
         .expect("readable")
         .map(|entry| entry.expect("readable").file_name())

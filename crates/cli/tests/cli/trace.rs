@@ -279,6 +279,8 @@ fn a_capture_at_a_link_is_traced_from_there() {
     let directory = directory.to_str().expect("a name");
     for (engine, place, parts) in [
         ("sim", "dls", ["--pcap-at dls", "dsl"]),
+        ("sim", "", ["--pcap-at: a name is empty", "a link"]),
+        ("sim", "dsl,", ["--pcap-at: a name is empty", "a link"]),
         ("linux", "dsl", ["--pcap-at", "--engine sim"]),
     ] {
         let capture = ["--pcap", directory, "--pcap-at", place];
