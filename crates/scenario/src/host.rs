@@ -79,10 +79,11 @@ struct HostSpec {
     /// `fast_open`: the use of data in SYNs (RFC 7413): `"off"`; `"on"`, after an earlier connection has obtained a
     /// cookie; `"known"`, from the first connection on.
     fast_open: FastOpen,
-    /// `syn_timer`: the system whose SYNs are repeated and given up: `"linux"`, since 6.5; `"linux-4.19"`; `"windows"`;
-    /// `"bsd"`, FreeBSD and macOS.
+    /// `syn_timer`: the system whose SYNs are repeated and given up: `"linux"`, since 6.5; `"linux-4.19"`; `"windows"`,
+    /// 2000 and Server 2003; `"bsd"`, macOS and later FreeBSD.
     syn_timer: SynTimer,
-    /// `small_queues`: true if what a connection has waiting below TCP is bounded.
+    /// `small_queues`: true if TCP small queues bound what a connection has waiting below TCP. Without them, the bound is
+    /// fifty bursts.
     small_queues: bool,
     /// `offload`: true if the sender passes segments on in bursts (TSO), and not one by one.
     offload: bool,

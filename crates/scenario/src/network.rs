@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use units::{Duration, hint};
+use units::{Duration, hint, told};
 
 use super::link_spec::LinkSpec;
 use super::name::Name;
@@ -127,7 +127,7 @@ impl<'s> Network<'s> {
         let link = links.iter().position(|link| link.name.as_str() == of);
         let unknown = || {
             let known: Vec<&str> = links.iter().map(|link| link.name.as_str()).collect();
-            format!("there is no link {of}{}", hint(of, &known))
+            format!("there is no link {of}{}", told(&hint(of, &known), &known))
         };
         let link = link.ok_or_else(unknown)?;
         Ok(Crossing { link, is_back })

@@ -60,8 +60,9 @@ pub struct Options {
     /// and linux)
     #[arg(long, value_name = "DIR")]
     pcap: Option<PathBuf>,
-    /// Also capture at the entrances of these links, such as core or core.uplink: what enters the link, and what leaves
-    /// its opposite direction (engine sim)
+    /// With --pcap: also capture at the entrances of these links, by their names in the scenario, such as core, or
+    /// core.uplink for its opposite direction. A capture has what enters the link, and what leaves its opposite direction
+    /// (engine sim)
     #[arg(long, value_name = "LINK", value_delimiter = ',', requires = "pcap")]
     pcap_at: Vec<String>,
     /// Print only the summary on stdout, as JSON

@@ -278,7 +278,8 @@ fn a_capture_at_a_link_is_traced_from_there() {
     let directory = at.join("none");
     let directory = directory.to_str().expect("a name");
     for (engine, place, parts) in [
-        ("sim", "dls", ["--pcap-at dls", "dsl"]),
+        ("sim", "dls", ["--pcap-at dls", "did you mean `dsl`"]),
+        ("sim", "nowhere", ["--pcap-at nowhere", "known: dsl, core"]),
         ("sim", "", ["--pcap-at: a name is empty", "a link"]),
         ("sim", "dsl,", ["--pcap-at: a name is empty", "a link"]),
         ("linux", "dsl", ["--pcap-at", "--engine sim"]),

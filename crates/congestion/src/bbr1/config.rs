@@ -67,7 +67,7 @@ pub struct Config {
     pub is_rt_prop_windowed: bool,
     /// Whether an RTT equal to RTprop, in microseconds, renews it as a lesser one does, and so puts off ProbeRTT. Linux: until
     /// November 2020 (`bbr_update_min_rtt`, `<=`), and not since ("tcp: only postpone PROBE_RTT if RTT is < current
-    /// min_rtt estimate"). Paper: no; the RTT must be lower ("Behavior of Multiple BBR Flows Sharing a Bottleneck").
+    /// min_rtt estimate", in 5.10, 5.4.80 and 4.19.160). Paper: no; the RTT must be lower ("Behavior of Multiple BBR Flows Sharing a Bottleneck").
     pub does_equal_rtt_renew: bool,
     /// Whether a delivery rate that the application limited renews the estimate of BtlBw when it is only equal to it.
     /// Linux: yes (`bbr_update_bw`, `>=`). Paper: no; it must be greater (`onAck`, `>`).
@@ -164,9 +164,9 @@ impl Config {
         }
     }
 
-    /// BBRv1 as Linux 4.19 ran it: without the departure model, which came with 4.20; without the room for aggregated
-    /// ACKs, which came with 5.1; and with RTprop renewed by an equal RTT, which ended in November 2020 (5.10,
-    /// [`does_equal_rtt_renew`](Config::does_equal_rtt_renew)).
+    /// BBRv1 as Linux 4.19 ran it until 4.19.159: without the departure model, which came with 4.20; without the room for
+    /// aggregated ACKs, which came with 5.1; and with RTprop renewed by an equal RTT, which ended in November 2020 (5.10,
+    /// 5.4.80 and 4.19.160, [`does_equal_rtt_renew`](Config::does_equal_rtt_renew)).
     ///
     /// One thing is as in later Linux: the window has two packets more only in the phase with gain 5/4, while 4.18 to 5.3
     /// had them in all of ProbeBW ("tcp_bbr: fix quantization code to not raise cwnd if not probing bandwidth"). Linux 4.9

@@ -38,7 +38,7 @@ pub struct Config {
     pub fast_open: FastOpen,
     /// When a SYN is repeated and given up.
     pub syn_timer: SynTimer,
-    /// Whether what a connection has waiting below TCP is bounded (TCP small queues).
+    /// Whether TCP small queues bound what a connection has waiting below TCP. Without them, the bound is fifty bursts.
     pub has_small_queues: bool,
 }
 

@@ -12,13 +12,14 @@ const LINEAR_RETRIES: u8 = 4;
 /// The SYNs that Linux repeats with a doubling timeout (`tcp_syn_retries`).
 const LINUX_RETRIES: u8 = 6;
 
-/// The first timeout of Windows (`TcpInitialRtt`, `InitialRto`).
+/// The first timeout of Windows 2000 and Windows Server 2003 by Microsoft's documentation (`TcpInitialRTT`).
 const WINDOWS_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// The SYNs that Windows repeats (`TcpMaxConnectRetransmissions`, `MaxSynRetransmissions`).
+/// The SYNs that they repeat (`TcpMaxConnectRetransmissions`).
 const WINDOWS_RETRIES: u8 = 2;
 
-/// The timeouts of the BSDs, in seconds (`tcp_syn_backoff`).
+/// The timeouts of the BSDs, in seconds (`tcp_syn_backoff`), with a first one of 1 s: that of macOS (XNU, `TCPTV_RTOBASE`)
+/// and of later FreeBSD. In FreeBSD of 2016, it was 3 s.
 const BSD_TIMEOUTS: [u64; 13] = [1, 1, 1, 1, 1, 2, 4, 8, 16, 32, 64, 64, 64];
 
 /// The time after which the BSDs give up (`net.inet.tcp.keepinit`).
@@ -34,9 +35,9 @@ pub enum SynTimer {
     /// Linux before: seven SYNs, given up after 127 s.
     #[serde(rename = "linux-4.19")]
     Linux419,
-    /// Windows by its documented defaults: three SYNs, given up after 21 s.
+    /// Windows by the documented defaults of 2000 and Server 2003: three SYNs, given up after 21 s.
     Windows,
-    /// FreeBSD and macOS: eleven SYNs, given up after 75 s.
+    /// macOS and later FreeBSD: eleven SYNs, given up after 75 s.
     Bsd,
 }
 
