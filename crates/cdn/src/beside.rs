@@ -25,12 +25,7 @@ impl Truth<'_> {
         let names = plan.names();
         let arms = || (0..names.len()).map(InForce::Arm).collect::<Vec<_>>();
         let mut choices = arms();
-        let has_been = after().all(|seen| seen.arms.len() > names.len());
-        choices.push(if has_been {
-            InForce::Arm(names.len())
-        } else {
-            InForce::Policy(&policy)
-        });
+        choices.push(InForce::Policy(&policy));
         let of = |network: usize| move |line: &Line| line.network == network;
         let truths: Vec<Measured> = (0..spec.networks.len())
             .map(|network| measured(study, &arms(), &names, of(network)))
@@ -46,6 +41,9 @@ impl Truth<'_> {
                     truth: truth.effect(arm, measure).map(|effect| effect.change),
                     told: estimate_of(spec, findings, arm, network, measure),
                     covered: redrawn.covered(spec, arm, network, measure, truth),
+                    mean: network
+                        .filter(|network| spec.networks[*network].over.is_some())
+                        .and_then(|_| redrawn.mean(spec, arm, network, measure)),
                 })
                 .collect::<Vec<_>>()
         };
@@ -56,6 +54,7 @@ impl Truth<'_> {
                 OfNetwork {
                     name: network.name.clone(),
                     kind: network.kind.to_string(),
+                    over: network.over.map(|over| spec.shared[over].name.clone()),
                     system: network.system,
                     lines: study
                         .iter()
@@ -117,7 +116,7 @@ fn measured<'s, 'l: 's>(
     let lines = (0..).zip(seen).filter(|(_, seen)| is_of(seen.line));
     for (unit, seen) in lines {
         for (place, in_force) in in_force.iter().enumerate() {
-            let arm = in_force.arm(seen.line, names);
+            let arm = in_force.observed(seen, names);
             for of in seen.arms.get(arm).into_iter().flatten() {
                 measured.add(&Observation {
                     unit,
@@ -141,7 +140,7 @@ fn background<'s, 'l: 's>(
     let lines = seen.filter(|seen| is_of(seen.line));
     let delivered = in_force.iter().map(|in_force| {
         let lines = lines.clone();
-        let each = lines.filter_map(|seen| seen.background.get(in_force.arm(seen.line, names)));
+        let each = lines.filter_map(|seen| seen.background.get(in_force.observed(seen, names)));
         each.map(|bytes| bytes.get() as f64).sum::<f64>()
     });
     let delivered: Vec<f64> = delivered.collect();

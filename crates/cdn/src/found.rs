@@ -79,6 +79,9 @@ pub struct Estimate {
     pub told: Option<Effect>,
     /// With arms drawn again: the number of intervals that contain the truth, and the number of intervals.
     pub covered: [usize; 2],
+    /// For a network whose lines share a link, the mean estimate with arms drawn again. `None` for all else.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mean: Option<f64>,
 }
 
 /// The results for a network.
@@ -88,6 +91,9 @@ pub struct OfNetwork {
     pub name: String,
     /// The kind of the network.
     pub kind: String,
+    /// The link that its lines share with each other, and with those of other networks. `None` if they share nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub over: Option<String>,
     /// Its autonomous system.
     pub system: u32,
     /// The number of its lines.
@@ -123,10 +129,10 @@ pub struct Redraws {
     pub studies: usize,
     /// The number of studies that made a policy.
     pub policies: usize,
-    /// The number of policies with a throughput within 3 % of the best arm's in each network.
+    /// The number of policies with a throughput within 3 % of the best arm's in each network whose lines share nothing.
     pub near_best: usize,
-    /// The relative difference of the worst network's throughput from its best arm: for the median policy, and for the
-    /// worst.
+    /// The relative difference of the worst of these networks' throughput from its best arm: for the median policy, and
+    /// for the worst. `None` if the lines of all networks share links.
     pub worst: Option<[f64; 2]>,
 }
 
@@ -147,6 +153,13 @@ pub(crate) fn of_best(changes: &[Vec<Option<f64>>], choice: usize) -> Option<f64
     let arms = 0..changes.len().saturating_sub(1);
     let best = arms.filter_map(throughput).reduce(f64::max)?;
     Some((1.0 + throughput(choice)?) / (1.0 + best) - 1.0)
+}
+
+impl Estimate {
+    /// The relative difference between the mean estimate in mixes of arms and the truth. `None` if lines share nothing.
+    pub fn interference(&self) -> Option<f64> {
+        Some((1.0 + self.mean?) / (1.0 + self.truth?) - 1.0)
+    }
 }
 
 impl Found {

@@ -1,21 +1,24 @@
-//! Runs each line with each arm, over the same path and with the same objects at the same times.
+//! Runs each line with each arm, over the same path and with the same objects at the same times. Lines that share a link
+//! run together.
 
 use std::net::IpAddr;
 use std::path::Path;
 
 use document::DocumentError;
 use emulator::tunnel::TunnelError;
+use experiment::Key;
 use files::regular;
 use fleet::{Systems, SystemsError};
 use lab::{EngineError, EngineKind};
 use rollout::steer::SteerError;
 use rollout::study::{CarriedConnection, DataError, GroupError, StudyError};
-use studies::runs::{Batch, BatchError, Findings, Plan};
+use studies::runs::{Batch, BatchError, Findings};
 use units::Bytes;
 
 use crate::line::{Line, LineDraw};
-use crate::observed;
+use crate::observed::{drawn, redraws};
 use crate::spec::Spec;
+use crate::together::{Delivered, Together};
 
 /// The number of draws of lines that the study has not seen, over which its policy is judged.
 pub(crate) const FRESH_DRAWS: u64 = 3;
@@ -105,15 +108,23 @@ impl From<GroupError> for LabError {
     }
 }
 
+/// Runs a batch, and reports the findings of each of its plans.
+pub type RunBatch<'r> = &'r mut dyn FnMut(&Batch, &mut dyn FnMut(usize, Findings));
+
 /// The lines of a CDN, and their runs.
 #[derive(Debug)]
 pub struct Laboratory {
     /// The CDN.
     pub spec: Spec,
+    /// The name of its file.
+    place: String,
     /// The lines of the study, then those of each later draw, over which the policy is judged.
     lines: Vec<Line>,
     /// The number of lines of the study, and of each later draw.
     counts: Vec<usize>,
+    /// The lines that are simulated together.
+    simulations: Vec<Together>,
+    /// The runs that do not depend on the study's result, a plan for each of the simulations.
     batch: Batch,
 }
 
@@ -125,142 +136,153 @@ impl Laboratory {
     /// The CDN is invalid.
     pub fn new(spec: Spec, place: &str) -> Result<Laboratory, LabError> {
         let (mut lines, mut counts) = (Vec::new(), Vec::new());
+        let mut simulations = Vec::new();
         for when in [LineDraw::Study]
             .into_iter()
             .chain((0..FRESH_DRAWS).map(LineDraw::Fresh))
         {
             let drawn = spec.lines(when)?;
             counts.push(drawn.len());
+            simulations.extend(Together::all(&spec, &drawn, lines.len())?);
             lines.extend(drawn);
         }
+        let study = experiment::Plan::parse(&spec.plan("laboratory"))?;
+        let (names, shares) = (study.names(), study.shares());
+        let keys: Vec<Key> = [study.key("")].into_iter().chain(redraws(&spec)).collect();
         let mut batch = Batch::new(EngineKind::Sim);
-        for line in &lines {
-            batch.add(place, plan(&spec, line))?;
+        for together in &simulations {
+            let mut plan = together.plan();
+            for (index, arm) in spec.arms.iter().enumerate() {
+                let name = arm.controller.to_string();
+                together.add_run(&mut plan, &spec, &lines, name, |_| index);
+            }
+            // Studies observe lines that share a link in a mix of the arms.
+            if together.shared.is_some() && together.is_of_study {
+                for key in &keys {
+                    let name = names.join(" and ");
+                    let arm = |line: &Line| drawn(line, key, &shares).1;
+                    together.add_run(&mut plan, &spec, &lines, name, arm);
+                }
+            }
+            plan.keep_samples(false);
+            batch.add(place, plan)?;
         }
         Ok(Laboratory {
             spec,
+            place: place.to_owned(),
             lines,
             counts,
+            simulations,
             batch,
         })
     }
 
-    /// The runs.
-    pub fn batch(&self) -> &Batch {
-        &self.batch
-    }
-
-    /// The collector for the results of the runs.
-    pub fn outcomes(&self) -> Outcomes<'_> {
-        Outcomes {
-            laboratory: self,
-            given: vec![None; self.lines.len()],
-            failed: None,
-        }
-    }
-}
-
-/// The runs of a line, one with each arm.
-fn plan(spec: &Spec, line: &Line) -> Plan {
-    let mut plan = Plan::new("cdn", ["network", "line", "controller"]);
-    for arm in &spec.arms {
-        let values = vec![
-            spec.networks[line.network].name.clone(),
-            line.place.to_string(),
-            arm.controller.to_string(),
-        ];
-        let scenario = line.scenario(arm);
-        plan.add_point(values, scenario.clone());
-        // No files are kept of these runs.
-        plan.add_run(0, scenario, String::new());
-    }
-    plan.keep_samples(false);
-    plan
-}
-
-/// The connections of a run, and the bytes that its background traffic delivered.
-type Delivered = (Vec<CarriedConnection>, Bytes);
-
-/// The results of the runs so far.
-#[derive(Debug)]
-pub struct Outcomes<'l> {
-    laboratory: &'l Laboratory,
-    /// For each line and each arm: its connections, and the bytes that its background traffic delivered.
-    given: Vec<Option<Vec<Delivered>>>,
-    failed: Option<String>,
-}
-
-impl<'l> Outcomes<'l> {
-    /// Adds the results of the line at this index of the batch.
-    pub fn take(&mut self, place: usize, findings: &Findings) {
-        if let Some((run, reason)) = findings.failed.first() {
-            self.failed.get_or_insert(format!("{run}: {reason}"));
-            return;
-        }
-        if let (Some(line), Some(given)) =
-            (self.laboratory.lines.get(place), self.given.get_mut(place))
-        {
-            let runs = findings.runs.iter();
-            let each = |run| {
-                let given = observed::given(run, line, place as u64);
-                (given, observed::background(run, line))
-            };
-            *given = Some(runs.map(|run| each(&run.record)).collect());
-        }
-    }
-
-    /// The results of all runs.
-    ///
-    /// # Errors
-    ///
-    /// A run is missing.
-    pub fn finish(self) -> Result<Worlds<'l>, LabError> {
-        let laboratory = self.laboratory;
-        let all = self.given.len();
-        let given: Vec<Vec<Delivered>> = self.given.into_iter().flatten().collect();
-        if given.len() < all {
-            return Err(LabError::Missing {
-                missing: all - given.len(),
-                all,
-                why: self.failed,
-            });
-        }
-        let worlds = laboratory.lines.iter().zip(given);
-        let mut worlds = worlds.map(|(line, arms)| {
-            let (arms, background) = arms.into_iter().unzip();
+    /// Runs each line with each arm, and lines that share a link also with the arms that studies draw for them.
+    pub(crate) fn worlds(&self, run: RunBatch<'_>) -> Result<Worlds<'_>, LabError> {
+        let simulations: Vec<&Together> = self.simulations.iter().collect();
+        let given = self.simulated(&simulations, &self.batch, run)?;
+        let worlds = self.lines.iter().zip(given);
+        let mut worlds = worlds.map(|(line, runs)| {
+            let (arms, background) = runs.into_iter().unzip();
             World {
                 line,
                 arms,
                 background,
             }
         });
-        let counts = laboratory.counts.iter();
+        let counts = self.counts.iter();
         let mut parts = counts.map(|&count| worlds.by_ref().take(count).collect());
         Ok(Worlds {
-            spec: &laboratory.spec,
+            spec: &self.spec,
             study: parts.next().unwrap_or_default(),
             fresh: parts.collect(),
         })
     }
+
+    /// Runs the lines that share a link, and that the study has not seen, each with the arm that the policy gives it. In
+    /// their worlds, this is one more arm.
+    pub(crate) fn put_in_force(
+        &self,
+        policy: &dyn Fn(&Line) -> usize,
+        worlds: &mut Worlds<'_>,
+        run: RunBatch<'_>,
+    ) -> Result<(), LabError> {
+        let is_meant = |of: &&Together| of.shared.is_some() && !of.is_of_study;
+        let simulations: Vec<&Together> = self.simulations.iter().filter(is_meant).collect();
+        if simulations.is_empty() {
+            return Ok(());
+        }
+        let mut batch = Batch::new(EngineKind::Sim);
+        for together in &simulations {
+            let mut plan = together.plan();
+            together.add_run(
+                &mut plan,
+                &self.spec,
+                &self.lines,
+                "the policy".to_owned(),
+                policy,
+            );
+            plan.keep_samples(false);
+            batch.add(&self.place, plan)?;
+        }
+        let given = self.simulated(&simulations, &batch, run)?.into_iter();
+        let given = given.skip(worlds.study.len());
+        for (world, runs) in worlds.fresh.iter_mut().flatten().zip(given) {
+            for (given, background) in runs {
+                world.arms.push(given);
+                world.background.push(background);
+            }
+        }
+        Ok(())
+    }
+
+    /// For each line, its results in the runs of a batch, which has a plan for each of these simulations.
+    fn simulated(
+        &self,
+        simulations: &[&Together],
+        batch: &Batch,
+        run: RunBatch<'_>,
+    ) -> Result<Vec<Vec<Delivered>>, LabError> {
+        let mut given = vec![Vec::new(); self.lines.len()];
+        let mut why = None;
+        run(batch, &mut |place, findings| {
+            if let Some((run, reason)) = findings.failed.first() {
+                why.get_or_insert(format!("{run}: {reason}"));
+                return;
+            }
+            for run in &findings.runs {
+                for (line, delivered) in simulations[place].delivered(&run.record, &self.lines) {
+                    given[line].push(delivered);
+                }
+            }
+        });
+        let lines: Vec<usize> = simulations.iter().flat_map(|of| of.lines.clone()).collect();
+        let missing = lines.iter().filter(|line| given[**line].is_empty()).count();
+        if missing > 0 {
+            let all = lines.len();
+            return Err(LabError::Missing { missing, all, why });
+        }
+        Ok(given)
+    }
 }
 
-/// A line, and its connections with each arm.
+/// A line, and its connections in each run: with each arm, and then with the arms of a mix.
 #[derive(Debug)]
 pub(crate) struct World<'l> {
     pub line: &'l Line,
     pub arms: Vec<Vec<CarriedConnection>>,
-    /// With each arm, the bytes that the background traffic delivered.
+    /// In each of these runs, the bytes that the background traffic delivered.
     pub background: Vec<Bytes>,
 }
 
 /// All lines with each arm.
 #[derive(Debug)]
-pub struct Worlds<'l> {
-    pub(crate) spec: &'l Spec,
+pub(crate) struct Worlds<'l> {
+    pub spec: &'l Spec,
     /// The lines of the study.
-    pub(crate) study: Vec<World<'l>>,
+    pub study: Vec<World<'l>>,
     /// Draws of lines that the study has not seen, over which the policy is judged.
-    pub(crate) fresh: Vec<Vec<World<'l>>>,
+    pub fresh: Vec<Vec<World<'l>>>,
 }
 
 /// Reads the table of autonomous systems from a file.

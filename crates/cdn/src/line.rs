@@ -9,6 +9,7 @@ use studies::runs::derive_seed;
 use transport::app::{App, Config};
 use units::{Bytes, Duration, Time};
 
+use crate::shared;
 use crate::spec::{Network, Spec};
 
 /// The most objects that are fetched over a line. More are due to a mistake in an interval.
@@ -34,6 +35,8 @@ pub struct Line {
     pub client: IpAddr,
     /// The objects to fetch, in order of time.
     pub visits: Vec<Visit>,
+    /// The round trip of a handshake without a queue.
+    rtt: Duration,
     /// The path, its background traffic, and the hosts.
     base: Scenario,
 }
@@ -83,6 +86,11 @@ impl Spec {
         let mut base = base.map_err(of_background)?;
         // Removes the flow that stood in for the connections.
         base.flows.pop();
+        let mut rtt = base.path.rtt;
+        if let Some(over) = network.over.and_then(|over| self.shared.get(over)) {
+            shared::check_line(&base).map_err(of_background)?;
+            rtt = rtt + over.path.rtt;
+        }
         let seed = |part: &str| {
             let values = [("network", &*network.name), ("part", part), ("when", when)];
             derive_seed(drawn, &values, place)
@@ -109,6 +117,7 @@ impl Spec {
             place,
             client: client(index, place),
             visits,
+            rtt,
             base,
         })
     }
@@ -147,15 +156,31 @@ impl Line {
     /// The scenario with all downloads by this arm's controller. Their connections come first, in the order of the
     /// visits.
     pub fn scenario(&self, arm: &FlowSpec) -> Scenario {
+        Scenario {
+            flows: self.flows(arm).collect(),
+            ..self.base.clone()
+        }
+    }
+
+    /// The flows of [`Line::scenario`].
+    pub(crate) fn flows(&self, arm: &FlowSpec) -> impl Iterator<Item = FlowSpec> {
         let connections = self.visits.iter().map(|visit| FlowSpec {
             start: visit.at,
             bytes: Some(visit.bytes),
             ..arm.clone()
         });
-        Scenario {
-            flows: connections.chain(self.base.flows.iter().cloned()).collect(),
-            ..self.base.clone()
-        }
+        connections.chain(self.base.flows.iter().cloned())
+    }
+
+    /// The number of its single flows.
+    pub(crate) fn flow_count(&self) -> usize {
+        let background: u64 = self.background().iter().map(|flow| flow.count).sum();
+        self.visits.len() + usize::try_from(background).unwrap_or(usize::MAX)
+    }
+
+    /// The scenario without the downloads: the path, the background traffic and the hosts.
+    pub(crate) fn base(&self) -> &Scenario {
+        &self.base
     }
 
     /// The background traffic.
@@ -175,6 +200,6 @@ impl Line {
 
     /// The round trip of a handshake without a queue.
     pub fn rtt(&self) -> Duration {
-        self.base.path.rtt
+        self.rtt
     }
 }

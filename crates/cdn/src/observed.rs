@@ -2,12 +2,12 @@
 
 use experiment::{Key, Shares, Unit};
 use kernel::{EndedConnection, ReportedObject, SteeredConnection};
-use record::{FlowSummary, Record};
+use record::FlowSummary;
 use rollout::study::CarriedConnection;
 use units::{Bytes, Duration};
 
 use crate::line::Line;
-use crate::spec::PORT;
+use crate::spec::{PORT, Spec};
 
 /// The unit of randomisation. Neighbours share a path, so they get the same arm.
 pub(crate) const UNIT: Unit = Unit::Prefix { v4: 24, v6: 48 };
@@ -18,25 +18,50 @@ const CLIENT_PORT: u16 = 1024;
 /// In a socket's number, a line's number takes the bits above those of its connections.
 const CONNECTION_BITS: u32 = 16;
 
+/// The number of studies with arms drawn again.
+const REDRAWS: u64 = 100;
+
+/// The same if lines share a link. Each of these studies takes a run.
+const SHARED_REDRAWS: u64 = 10;
+
+/// The keys of the studies with arms drawn again.
+pub(crate) fn redraws(spec: &Spec) -> impl Iterator<Item = Key> {
+    let count = if spec.shared.is_empty() {
+        REDRAWS
+    } else {
+        SHARED_REDRAWS
+    };
+    (0..count).map(|draw| Key::of_seed(&format!("{}, drawn again: {draw}", spec.seed)))
+}
+
 /// The unit and the arm of a line.
 pub(crate) fn drawn(line: &Line, key: &Key, shares: &Shares) -> (u64, usize) {
     let unit = key.draw(UNIT.subject(0, line.client, Duration::ZERO));
     (unit, shares.arm(unit))
 }
 
-/// The connections of the line with this number, from the record of a run of its scenario. A client that could not connect
+/// The index, among the runs of a line, of the one in which the study with this number observes it. This arm is drawn for
+/// it. Lines that share a link have a run for each study, in which each of them has the arm that is drawn for it.
+pub(crate) fn in_study(spec: &Spec, line: &Line, arm: usize, study: usize) -> usize {
+    match spec.networks[line.network].over {
+        Some(_) => spec.arms.len() + study,
+        None => arm,
+    }
+}
+
+/// The connections of the line with this number, from its flows in the record of a run. A client that could not connect
 /// has no connection.
-pub(crate) fn given(record: &Record, line: &Line, number: u64) -> Vec<CarriedConnection> {
-    let flows = record.summary.flows.iter().take(line.visits.len());
+pub(crate) fn given(flows: &[FlowSummary], line: &Line, number: u64) -> Vec<CarriedConnection> {
+    let flows = flows.iter().take(line.visits.len());
     (0..)
         .zip(flows)
         .filter_map(|(index, flow)| connection(flow, line, (number << CONNECTION_BITS) + index))
         .collect()
 }
 
-/// The bytes that the background traffic of the line delivered, from the record of a run of its scenario.
-pub(crate) fn background(record: &Record, line: &Line) -> Bytes {
-    let flows = record.summary.flows.iter().skip(line.visits.len());
+/// The bytes that the background traffic of the line delivered, from its flows in the record of a run.
+pub(crate) fn background(flows: &[FlowSummary], line: &Line) -> Bytes {
+    let flows = flows.iter().skip(line.visits.len());
     Bytes::new(flows.map(|flow| flow.delivered_bytes).sum())
 }
 
@@ -121,7 +146,6 @@ mod tests {
 
     use super::*;
     use crate::line::LineDraw;
-    use crate::spec::Spec;
 
     /// One line fetches 8 kB now and then, beside 1 MB of background traffic.
     const TEXT: &str = r#"
@@ -151,6 +175,7 @@ mod tests {
         let run = Sim::new().run(&line.scenario(&spec.arms[1]), &|_| (), &Cancel::new());
         let record = run.expect("a record");
         assert!(!line.visits.is_empty());
-        assert_eq!(background(&record, line), Bytes::new(1_000_000));
+        let delivered = background(&record.summary.flows, line);
+        assert_eq!(delivered, Bytes::new(1_000_000));
     }
 }

@@ -10,9 +10,9 @@ use rollout::study::{Lookup, Recording, StudyDirectory, StudyError, observations
 use units::Bytes;
 
 use crate::found::Found;
-use crate::laboratory::{LabError, World, Worlds, systems};
-use crate::observed::{UNIT, drawn};
-use crate::truth::{ObservedLine, Truth};
+use crate::laboratory::{LabError, Laboratory, RunBatch, World, Worlds, systems};
+use crate::observed::{UNIT, drawn, in_study};
+use crate::truth::{InForce, ObservedLine, Truth, read_policy};
 
 /// The directory of the study's data in the directory of the results.
 pub const STUDY: &str = "study";
@@ -26,43 +26,53 @@ pub const SYSTEMS: &str = "systems.txt";
 /// The size limit for the study's data, more than any CDN here has.
 pub(crate) const MAX_STUDY_BYTES: Bytes = Bytes::new(4_000_000_000);
 
-impl Worlds<'_> {
-    /// Draws an arm for each line, and writes into the directory what a study would have recorded. Reads it back,
-    /// evaluates it as any study, makes a policy, and compares both with the truth.
+impl Laboratory {
+    /// Runs each line with each arm by `run`. Draws an arm for each line, and writes into the directory what a study would
+    /// have recorded. Reads it back, evaluates it as any study, makes a policy, and compares both with the truth.
     ///
     /// # Errors
     ///
-    /// The directory cannot be written, or the study has too few data.
-    pub fn prove(&self, directory: &Path) -> Result<Found, LabError> {
+    /// The directory cannot be written, runs are missing, or the study has too few data.
+    pub fn prove(&self, directory: &Path, run: RunBatch<'_>) -> Result<Found, LabError> {
+        let mut worlds = self.worlds(&mut *run)?;
         let table = directory.join(SYSTEMS);
         write(&table, &self.spec.systems())?;
         let text = self.spec.plan("laboratory");
         let plan = Plan::parse(&text)?;
         let data = directory.join(STUDY);
         let place = StudyDirectory::make(&data, &text, &plan, 0.0).map_err(StudyError::from)?;
-        self.record(place, systems(&table)?)?;
+        worlds.record(place, systems(&table)?)?;
         let findings = read(&[&data], Vec::new(), &mut Lookup::default())?
             .gathered
             .findings();
         let policy = policy(&plan, &findings, directory)?;
+        let systems = systems(&table)?;
+        let read = read_policy(&policy, &systems)?;
+        let (read, names) = (read.lowered(), plan.names());
+        let in_force = InForce::Policy(&read);
+        self.put_in_force(&|line| in_force.arm(line, &names), &mut worlds, run)?;
+        let after = worlds.fresh.iter().map(|fresh| worlds.seen(fresh));
         let truth = Truth {
-            spec: self.spec,
+            spec: &self.spec,
             plan: &plan,
-            systems: &systems(&table)?,
-            study: self.seen(&self.study),
-            after: self.fresh.iter().map(|worlds| self.seen(worlds)).collect(),
-            connections: self.connections(),
+            systems: &systems,
+            study: worlds.seen(&worlds.study),
+            after: after.collect(),
+            connections: worlds.connections(),
         };
         truth.beside(&findings, policy)
     }
+}
 
+impl Worlds<'_> {
     /// Records a study in which each line has the arm that is drawn for it.
     fn record(&self, place: StudyDirectory, systems: Systems) -> Result<(), StudyError> {
         let (key, shares) = (place.key(), place.plan.shares());
         let mut recording = Recording::begin(place, MAX_STUDY_BYTES, Some(systems))?;
         for world in &self.study {
             let (unit, arm) = drawn(world.line, &key, &shares);
-            for given in world.arms.get(arm).into_iter().flatten() {
+            let seen = in_study(self.spec, world.line, arm, 0);
+            for given in world.arms.get(seen).into_iter().flatten() {
                 recording.add(&given.assigned(unit, arm))?;
             }
         }
@@ -86,7 +96,7 @@ impl Worlds<'_> {
 
     fn connections(&self) -> u64 {
         let worlds = self.study.iter().chain(self.fresh.iter().flatten());
-        let arms = worlds.flat_map(|world| &world.arms);
+        let arms = worlds.flat_map(|world| world.arms.iter().take(self.spec.arms.len()));
         arms.map(|given| given.len() as u64).sum()
     }
 }

@@ -1,22 +1,22 @@
 //! Studies of the same lines with arms drawn again.
 
 use experiment::learn::{self, Context};
-use experiment::{Findings, Gathered, Key, Measure, Measured, Observation};
+use experiment::{Findings, Gathered, Measure, Measured, Observation};
 use tables::statistics::Sorted;
 
 use crate::found::{MAX_SHORTFALL, Redraws};
 use crate::line::Line;
-use crate::observed::drawn;
+use crate::observed::{drawn, in_study, redraws};
 use crate::spec::Spec;
 use crate::truth::{InForce, ObservedLine, Truth, estimate_of, read_policy};
-
-/// The number of studies with arms drawn again.
-const REDRAWS: u64 = 100;
 
 /// Studies of the same lines with arms drawn again.
 pub(crate) struct Redrawn {
     findings: Vec<Findings>,
-    /// For each policy, the relative difference of the worst network's throughput from its best arm.
+    /// The number of policies that they make.
+    policies: usize,
+    /// For each policy, the relative difference of the worst network's throughput from its best arm. Networks whose lines
+    /// share a link are left out: each policy would take a run.
     worst: Vec<f64>,
 }
 
@@ -24,21 +24,23 @@ impl Redrawn {
     pub fn of(truth: &Truth<'_>) -> Redrawn {
         let Truth { spec, plan, .. } = *truth;
         let (names, shares) = (plan.names(), plan.shares());
+        let after = truth.after.iter().flatten();
         let sums = Sums::of(
-            truth.after.iter().flatten(),
+            after.filter(|seen| spec.networks[seen.line.network].over.is_none()),
             names.len(),
             spec.networks.len(),
         );
         let mut redrawn = Redrawn {
             findings: Vec::new(),
+            policies: 0,
             worst: Vec::new(),
         };
-        for draw in 0..REDRAWS {
-            let key = Key::of_seed(&format!("{}, drawn again: {draw}", spec.seed));
+        for (study, key) in (1..).zip(redraws(spec)) {
             let mut gathered = Gathered::new(&names, &shares.shares());
             for seen in &truth.study {
                 let (unit, arm) = drawn(seen.line, &key, &shares);
-                for of in seen.arms.get(arm).into_iter().flatten() {
+                let place = in_study(spec, seen.line, arm, study);
+                for of in seen.arms.get(place).into_iter().flatten() {
                     gathered.add(&Observation {
                         unit,
                         arm,
@@ -50,6 +52,7 @@ impl Redrawn {
             let findings = gathered.findings();
             let policy = learn::policy(plan, &findings, &Context::default()).ok();
             let policy = policy.and_then(|text| read_policy(&text, truth.systems).ok());
+            redrawn.policies += usize::from(policy.is_some());
             redrawn.worst.extend(policy.and_then(|policy| {
                 let lowered = policy.lowered();
                 let policy = InForce::Policy(&lowered);
@@ -78,13 +81,27 @@ impl Redrawn {
         [has.iter().filter(|has| **has).count(), has.len()]
     }
 
+    /// The mean of the estimates: that of the logarithms of ratios.
+    pub fn mean(
+        &self,
+        spec: &Spec,
+        arm: usize,
+        network: Option<usize>,
+        measure: Measure,
+    ) -> Option<f64> {
+        let told = self.findings.iter();
+        let told = told.filter_map(|findings| estimate_of(spec, findings, arm, network, measure));
+        let logs: Vec<f64> = told.map(|effect| effect.change.ln_1p()).collect();
+        (!logs.is_empty()).then(|| (logs.iter().sum::<f64>() / logs.len() as f64).exp_m1())
+    }
+
     /// The summary of these studies.
     pub fn redraws(&self) -> Redraws {
         let sorted: Sorted = self.worst.iter().copied().collect();
         let near = self.worst.iter().filter(|worst| **worst >= -MAX_SHORTFALL);
         Redraws {
             studies: self.findings.len(),
-            policies: self.worst.len(),
+            policies: self.policies,
             near_best: near.count(),
             worst: sorted
                 .median()

@@ -3,14 +3,16 @@
 use std::path::Path;
 
 use crate::population::{Access, Swing};
+use crate::shared::{RawShared, Shared};
+use crate::stand_in::stand_in;
 use document::DocumentError;
 use document::de;
 use document::tree::{Entry, Node};
 use scenario::{Draft, FlowSpec};
 use serde::Deserialize;
 use transport::app::{Config, Connections, Poisson};
-use units::Duration;
 use units::bounds::positive;
+use units::{Duration, hint};
 
 /// The port that the CDN serves.
 pub const PORT: u16 = 443;
@@ -36,6 +38,8 @@ pub struct Spec {
     pub duration: Duration,
     /// `[[arm]]`: the controllers. The others are compared with the first.
     pub arms: Vec<FlowSpec>,
+    /// `[[shared]]`: the links that the lines of networks share.
+    pub shared: Vec<Shared>,
     /// `[[network]]`: the networks of lines.
     pub networks: Vec<Network>,
 }
@@ -51,6 +55,8 @@ pub struct Network {
     pub system: u32,
     /// `lines`: the number of lines. Each is a client network with a path of its own.
     pub lines: u64,
+    /// `over`: the index of the shared link that all its lines go over. `None` if its lines share nothing.
+    pub over: Option<usize>,
     /// `traffic`: the objects that are fetched over each line.
     pub traffic: Vec<Poisson>,
     /// `path` and `swing`: the distributions of the lines' paths.
@@ -86,6 +92,8 @@ struct RawSpec {
     arm: Vec<FlowSpec>,
     #[serde(default)]
     traffic: Vec<Poisson>,
+    #[serde(default)]
+    shared: Vec<RawShared>,
     network: Vec<RawNetwork>,
 }
 
@@ -105,6 +113,7 @@ struct RawNetwork {
     #[serde(rename = "as")]
     system: u32,
     lines: u64,
+    over: Option<String>,
     path: Node,
     swing: Option<Swing>,
     traffic: Option<Vec<Poisson>>,
@@ -174,17 +183,44 @@ fn read(said: RawSpec, directory: &Path) -> Result<Spec, DocumentError> {
         let reason = format!("{} networks; give 1 to {MAX_NETWORKS}", said.network.len());
         return Err(DocumentError::new("network", reason));
     }
+    let shared = Shared::all(said.shared, directory)?;
     let mut networks: Vec<Network> = Vec::new();
     for (index, of) in said.network.into_iter().enumerate() {
-        let read = network(of, &said.traffic, said.duration, &networks, directory);
+        let over = of.over.as_deref().map(|name| place_of(name, &shared));
+        let read = over
+            .transpose()
+            .and_then(|over| network(of, over, &said.traffic, said.duration, &networks, directory));
         networks.push(read.map_err(|error| error.item(index).within("network"))?);
+    }
+    for (index, link) in shared.iter().enumerate() {
+        if networks.iter().all(|network| network.over != Some(index)) {
+            let reason = format!(
+                "no network goes over {0}; leave it out, or give a network over = \"{0}\"",
+                link.name
+            );
+            return Err(DocumentError::new("", reason).item(index).within("shared"));
+        }
     }
     Ok(Spec {
         name: said.name,
         seed: said.seed,
         duration: said.duration,
         arms: said.arm,
+        shared,
         networks,
+    })
+}
+
+/// The index of the shared link with this name.
+fn place_of(name: &str, shared: &[Shared]) -> Result<usize, DocumentError> {
+    let place = shared.iter().position(|link| link.name == name);
+    place.ok_or_else(|| {
+        let known: Vec<&str> = shared.iter().map(|link| &*link.name).collect();
+        let reason = match hint(name, &known) {
+            near if near.is_empty() => format!("there is no [[shared]] {name}; add it"),
+            near => format!("there is no [[shared]] {name}{near}"),
+        };
+        DocumentError::new("over", reason)
     })
 }
 
@@ -213,6 +249,7 @@ fn check_arm(arm: &FlowSpec, earlier: &[FlowSpec]) -> Result<(), DocumentError> 
 
 fn network(
     said: RawNetwork,
+    over: Option<usize>,
     traffic: &[Poisson],
     duration: Duration,
     earlier: &[Network],
@@ -255,16 +292,11 @@ fn network(
         kind: said.kind,
         system: said.system,
         lines: said.lines,
+        over,
         traffic,
         access,
         base: Draft::new(entries, directory),
     })
-}
-
-/// A flow in place of the connections, which are added later. A scenario without a flow is invalid.
-fn stand_in() -> Node {
-    let field = |key: &str, text: &str| Entry::new(key, Node::Scalar(text.to_owned()));
-    Node::Table(vec![field("controller", "cubic"), field("bytes", "1b")])
 }
 
 fn check_traffic(of: &Poisson) -> Result<(), DocumentError> {

@@ -6,11 +6,13 @@ use report::{Marks, Table, below, sentences};
 use tables::numbers::{count, known};
 
 use crate::found::{Choice, Estimate, Found, MAX_SHORTFALL, MEASURES, OfNetwork, Real};
+use crate::spec::Spec;
 
-/// The marks around the section of an engine.
-pub fn marks(engine: EngineKind) -> Marks {
+/// The marks around the section of an engine. A CDN whose lines share a link has a section of its own.
+pub fn marks(engine: EngineKind, spec: &Spec) -> Marks {
     match engine {
         EngineKind::Linux => Marks("cdn-linux"),
+        _ if !spec.shared.is_empty() => Marks("cdn-shared"),
         EngineKind::Sim | EngineKind::Quic => Marks("cdn"),
     }
 }
@@ -58,12 +60,20 @@ fn tables(found: &Found) -> Vec<(&'static str, Table)> {
         ("Throughput in each network", networks(found)),
         ("Small objects in each network", small(found)),
         ("All networks together", measures(found)),
+    ];
+    if shares(found) {
+        tables.push((
+            "Where lines share a link: the interference of the arms",
+            shared(found),
+        ));
+    }
+    tables.extend([
         ("The policy in each network", policy(found)),
         (
             "The policy and each single controller, everywhere",
             choices(&found.choices, "in force everywhere"),
         ),
-    ];
+    ]);
     let has_background = |network: &OfNetwork| network.background.iter().flatten().next().is_some();
     if found.networks.iter().any(has_background) {
         tables.push((
@@ -137,6 +147,41 @@ fn measures(found: &Found) -> Table {
     });
     let mut table = Table::new(["in all networks"].into_iter().chain(BESIDE), rows);
     table.text = vec![0, 1];
+    table
+}
+
+/// True if lines share a link.
+fn shares(found: &Found) -> bool {
+    found.networks.iter().any(|network| network.over.is_some())
+}
+
+/// Where lines share a link: the truth, and what studies of mixes tell instead.
+fn shared(found: &Found) -> Table {
+    let rows = found.networks.iter().flat_map(|network| {
+        let told = network.throughput.iter().chain(&network.small);
+        told.filter_map(|told| {
+            Some(vec![
+                network.name.clone(),
+                network.over.clone()?,
+                told.measure.title().to_owned(),
+                told.controller.clone(),
+                known(told.truth, change),
+                known(told.mean, change),
+                known(told.interference(), change),
+            ])
+        })
+    });
+    let headings = [
+        "network",
+        "shared link",
+        "measure",
+        "arm",
+        "truth",
+        "mean of the studies",
+        "interference",
+    ];
+    let mut table = Table::new(headings, rows);
+    table.text = vec![0, 1, 2, 3];
     table
 }
 
@@ -239,6 +284,20 @@ fn notes(found: &Found) -> Vec<String> {
             change(worst)
         )
     });
+    let near = if redraws.worst.is_some() || !shares(found) {
+        let some = if shares(found) {
+            " whose lines share nothing"
+        } else {
+            ""
+        };
+        format!(
+            " With {} of these policies, the throughput is within {:.0} % of the best controller's in each network{some}.{worst}",
+            redraws.near_best,
+            MAX_SHORTFALL * 100.0
+        )
+    } else {
+        String::new()
+    };
     let mut notes = vec![
         format!(
             "All effects are relative to {first}. Truth: each line ran with each arm, over the same path and with the same objects. \
@@ -246,12 +305,9 @@ fn notes(found: &Found) -> Vec<String> {
         ),
         format!(
             "In redraws: the arms of the same lines were drawn {} more times, and this many of the intervals contain the truth. {} of \
-             these studies give a policy. With {} of these policies, the throughput is within {:.0} % of the best controller's in \
-             each network.{worst}",
+             these studies give a policy.{near}",
             redraws.studies,
             redraws.policies,
-            redraws.near_best,
-            MAX_SHORTFALL * 100.0
         ),
         match found.real {
             Some(_) => {
@@ -266,6 +322,16 @@ fn notes(found: &Found) -> Vec<String> {
         }
         .to_owned(),
     ];
+    if shares(found) {
+        notes.push(format!(
+            "Lines that share a link share its queue, so what one line sends changes the results of the others. For the truth, all of them have \
+             the same arm. In a study by client network they have a mix of arms, and it compares lines that have the queue of the mix. \
+             Interference is the relative difference between the mean of {} studies and the truth: what the arms do to each other. It is \
+             no chance, so more lines or more time do not reduce it. If all lines over the link have the same arm in turns, with unit = \
+             \"slot\", a study compares what the truth compares.",
+            redraws.studies
+        ));
+    }
     notes.extend(found.real.as_ref().map(of_real));
     notes
 }

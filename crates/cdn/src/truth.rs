@@ -10,11 +10,11 @@ use crate::laboratory::LabError;
 use crate::line::Line;
 use crate::spec::{PORT, Spec};
 
-/// A line with each arm, as an experiment would observe it.
+/// A line with each arm, as an experiment would observe it. Further runs are mixes of arms on lines that share a link.
 pub(crate) struct ObservedLine<'l> {
     pub line: &'l Line,
     pub arms: Vec<Vec<Observation>>,
-    /// With each arm, the bytes that the background traffic delivered.
+    /// In each of these runs, the bytes that the background traffic delivered.
     pub background: Vec<Bytes>,
 }
 
@@ -32,7 +32,7 @@ pub(crate) struct Truth<'t> {
     /// The lines of the study, with each arm and the objects of the study.
     pub study: Vec<ObservedLine<'t>>,
     /// The lines after the study: draws of lines that it has not seen, or the same lines again. If its policy was
-    /// really in force, it is one more arm.
+    /// really in force on a line, it is one more arm.
     pub after: Vec<Vec<ObservedLine<'t>>>,
     /// The number of connections in all of this.
     pub connections: u64,
@@ -81,6 +81,14 @@ pub(crate) fn decide<'p>(policy: &Lowered<'p>, line: &Line, unix_s: f64) -> Opti
 }
 
 impl InForce<'_> {
+    /// The index of a line's arm as it was observed. A policy that was really in force is one more arm.
+    pub fn observed(&self, seen: &ObservedLine<'_>, names: &[&str]) -> usize {
+        match self {
+            InForce::Policy(_) if seen.arms.len() > names.len() => names.len(),
+            _ => self.arm(seen.line, names),
+        }
+    }
+
     /// The index of a line's arm. Connections that a policy leaves alone have the first arm, which was in force before.
     pub fn arm(&self, line: &Line, names: &[&str]) -> usize {
         match self {

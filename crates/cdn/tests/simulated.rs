@@ -43,14 +43,11 @@ fn spec(text: &str) -> Spec {
 
 fn prove(spec: Spec, directory: &Path) -> Found {
     let laboratory = Laboratory::new(spec, "cdn.toml").expect("it can be run");
-    let mut outcomes = laboratory.outcomes();
     let jobs = studies::runs::jobs(None, lab::EngineKind::Sim);
-    let batch = laboratory.batch();
-    batch.run(jobs, &|_| (), &Cancel::new(), |place, findings| {
-        outcomes.take(place, &findings);
+    let found = laboratory.prove(directory, &mut |batch, done| {
+        batch.run(jobs, &|_| (), &Cancel::new(), done);
     });
-    let worlds = outcomes.finish().expect("all runs have ended");
-    worlds.prove(directory).expect("a policy")
+    found.expect("a policy")
 }
 
 fn whole_cdn() -> PathBuf {

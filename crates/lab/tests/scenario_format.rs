@@ -150,7 +150,12 @@ fn every_scenario_that_comes_along_can_be_run() {
     for file in files {
         let file = file.unwrap().path();
         // Scenarios are drawn from a population and a CDN, which are no scenarios themselves.
-        let others = ["population.toml", "cdn.toml", "cdn-linux.toml"];
+        let others = [
+            "population.toml",
+            "cdn.toml",
+            "cdn-linux.toml",
+            "cdn-shared.toml",
+        ];
         let is_other = others.iter().any(|name| file.ends_with(name));
         if file.extension().is_none_or(|extension| extension != "toml") || is_other {
             continue;

@@ -11,7 +11,7 @@ use super::network::Network;
 use super::scenario::Scenario;
 
 /// The maximum number of flows. With more, a run measures memory.
-const MAX_FLOWS: u64 = 100_000;
+pub const MAX_FLOWS: u64 = 100_000;
 
 /// The maximum number of objects and frames that the applications of a group begin. More take hours and show a mistake
 /// in a unit.

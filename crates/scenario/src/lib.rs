@@ -58,6 +58,7 @@ pub use bbr1::{Bbr1Spec, Variant as Bbr1Variant};
 pub use bbr3::{Bbr3Spec, Marks};
 pub use buffer::{BufferError, BufferSpec};
 pub use change::ChangeSpec;
+pub use check::MAX_FLOWS;
 pub use controller::{Controller, ControllerError, KernelController, PythonController};
 pub use course::Course;
 pub use cubic::{CubicSpec, HyStart, Variant as CubicVariant};

@@ -127,6 +127,15 @@ impl<'s> Live<'s> {
             let reason = format!("it has room for {} networks", paths::MAX_NETWORKS);
             return Err(cannot("network", &reason).into());
         }
+        if let Some(index) = spec
+            .networks
+            .iter()
+            .position(|network| network.over.is_some())
+        {
+            let reason = "each line has a path of its own; leave it out, or use engine sim";
+            let error = cannot("over", reason).item(index).within("network");
+            return Err(error.into());
+        }
         let lines = spec.lines(LineDraw::Study)?;
         for line in &lines {
             let of_network = |error: DocumentError| error.item(line.network).within("network");

@@ -21,14 +21,11 @@ network = [{ name = "lossy", kind = "clients", as = 64501, lines = 60, path = { 
 fn run(directory: &Path) {
     let spec = Spec::parse(CDN, Path::new("")).expect("a CDN");
     let laboratory = Laboratory::new(spec, "cdn.toml").expect("it can be run");
-    let mut outcomes = laboratory.outcomes();
     let jobs = studies::runs::jobs(None, EngineKind::Sim);
-    let batch = laboratory.batch();
-    batch.run(jobs, &|_| (), &Cancel::new(), |place, findings| {
-        outcomes.take(place, &findings);
+    let found = laboratory.prove(directory, &mut |batch, done| {
+        batch.run(jobs, &|_| (), &Cancel::new(), done);
     });
-    let worlds = outcomes.finish().expect("all runs have ended");
-    worlds.prove(directory).expect("a study and a policy");
+    found.expect("a study and a policy");
 }
 
 #[test]

@@ -41,6 +41,7 @@ fullpipe-proof that was built for it: cargo build --release -p fullpipe-proof --
 
 Examples:
   fullpipe-proof cdn scenarios/cdn.toml --out cdn
+  fullpipe-proof cdn scenarios/cdn-shared.toml --out cdn-shared
   fullpipe-proof cdn scenarios/cdn-linux.toml --engine linux --out /var/lib/fullpipe/cdn")]
 pub struct Options {
     /// File of the CDN: its networks, the objects and the controllers
@@ -59,7 +60,7 @@ pub struct Options {
     #[arg(long, value_name = "N", value_parser = usage::at_least_one)]
     jobs: Option<NonZeroUsize>,
     /// Replace the results in this document, between `<!-- cdn: begin -->` and `<!-- cdn: end -->`; with --engine
-    /// linux, those of `cdn-linux`
+    /// linux, those of `cdn-linux`, and of a CDN whose lines share a link, those of `cdn-shared`
     #[arg(long, value_name = "FILE")]
     document: Option<PathBuf>,
     #[command(flatten)]
@@ -97,7 +98,10 @@ pub fn run(options: &Options) -> Result<(), Failure> {
         wrong(error.into())
     })?;
     spec.seed = options.seed.unwrap_or(spec.seed);
-    let document = Document::asked(options.document.as_deref(), tables::marks(options.engine))?;
+    let document = Document::asked(
+        options.document.as_deref(),
+        tables::marks(options.engine, &spec),
+    )?;
     let found = match options.engine {
         EngineKind::Linux => in_real_time(options, &spec, &wrong)?,
         _ => simulated(options, spec, &name, &wrong)?,
@@ -152,26 +156,16 @@ fn simulated(
     let laboratory = Laboratory::new(spec, name).map_err(wrong)?;
     let (out, _made) = make_directory(&options.out)?;
     let (_runtime, cancel) = interrupt::cancel()?;
-    let batch = laboratory.batch();
-    let bar = WorkBar::of_runs("cdn", EngineKind::Sim, &batch.runs(), options.quiet);
-    let mut outcomes = laboratory.outcomes();
     let jobs = runs::jobs(options.jobs, EngineKind::Sim);
-    batch.run(
-        jobs,
-        &|event| bar.show(&event),
-        &cancel,
-        |place, findings| {
-            outcomes.take(place, &findings);
-        },
-    );
-    bar.finish();
+    let found = laboratory.prove(&out, &mut |batch, done| {
+        let bar = WorkBar::of_runs("cdn", EngineKind::Sim, &batch.runs(), options.quiet);
+        batch.run(jobs, &|event| bar.show(&event), &cancel, done);
+        bar.finish();
+    });
     if cancel.is_cancelled() {
         return Err(wrong(LabError::Cancelled));
     }
-    outcomes
-        .finish()
-        .and_then(|worlds| worlds.prove(&out))
-        .map_err(wrong)
+    found.map_err(wrong)
 }
 
 fn in_real_time(

@@ -50,6 +50,10 @@ fn an_experiment_is_compared_with_the_truth() {
     let hosts = CDN.replace("lines = 60", "lines = 60, host = { ecn = true }");
     fs::write(path("cdn.toml"), hosts).expect("a CDN");
     refused(engine("linux"), 2, &["cdn.toml", "network[0].host"]);
+    let shared = CDN.replace("lines = 60", "lines = 60, over = \"uplink\"")
+        + "shared = [{ name = \"uplink\", path = { rate = \"1gbit\" } }]\n";
+    fs::write(path("cdn.toml"), shared).expect("a CDN");
+    refused(engine("linux"), 2, &["cdn.toml", "network[0].over", "sim"]);
     fs::write(path("cdn.toml"), CDN.replace("60,", "6,")).expect("a CDN");
     let other = path("other");
     refused(
