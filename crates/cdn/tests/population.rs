@@ -1,5 +1,6 @@
 //! Populations: reading, drawing, and the results of their flows.
 
+use std::iter;
 use std::path::Path;
 
 use cdn::population::{self, AS_ASSUMED, Contender, Member, Spec};
@@ -291,20 +292,42 @@ fn a_version_changes_what_it_names_and_nothing_else() {
 }
 
 #[test]
-fn a_hundred_versions_are_enough_for_any_population() {
-    let with = |count: usize| {
-        let versions = (0..count).map(|number| format!("[[version]]\nname = \"{number}\"\n"));
-        let text = TEXT.to_owned() + &versions.collect::<String>();
+fn more_than_any_population_needs_is_refused() {
+    let with = |lines: &mut dyn Iterator<Item = String>| {
+        let text = TEXT.to_owned() + &lines.collect::<String>();
         let read = Spec::parse(&text, Path::new(""));
-        read.map(|spec| spec.versions.len())
-            .map_err(|error| error.to_string())
+        let read = read.map(|spec| (spec.accesses.len(), spec.versions.len()));
+        read.map_err(|error| error.to_string())
     };
-    assert_eq!(with(100), Ok(100));
-    let error = with(101).unwrap_err();
-    assert!(
-        error.contains("version: 101 versions are more than 100; give fewer"),
-        "{error}"
-    );
+    let (accesses, _) = with(&mut iter::empty()).unwrap();
+    let access = |number| {
+        format!(
+            "[[access]]\nregion = \"{number}\"\nname = \"line\"\nshare = 1\npath = {{ rate = \"1mbit\", rtt = \"1ms\" }}\n"
+        )
+    };
+    let version = |number| format!("[[version]]\nname = \"{number}\"\n");
+    let change = |_| "[[version.change]]\npath = { jitter = \"3ms\" }\n".to_owned();
+    let changes = |count| iter::once(version(0)).chain((0..count).map(change));
+    assert_eq!(with(&mut (accesses..1000).map(access)), Ok((1000, 0)));
+    assert_eq!(with(&mut (0..100).map(version)), Ok((accesses, 100)));
+    assert_eq!(with(&mut changes(100)), Ok((accesses, 1)));
+    for (read, said) in [
+        (
+            with(&mut (accesses..1001).map(access)),
+            "access: 1001 are more than 1000; give fewer",
+        ),
+        (
+            with(&mut (0..101).map(version)),
+            "version: 101 are more than 100; give fewer",
+        ),
+        (
+            with(&mut changes(101)),
+            "version[0].change: 101 are more than 100; give fewer",
+        ),
+    ] {
+        let error = read.unwrap_err();
+        assert!(error.ends_with(said), "{error}");
+    }
 }
 
 #[test]

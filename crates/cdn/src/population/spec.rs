@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::AS_ASSUMED;
 use super::access::Access;
-use super::version::Version;
+use super::version::{Version, check_count};
 use document::DocumentError;
 use document::de;
 use document::tree::{self, Entry, Node};
@@ -13,7 +13,8 @@ use scenario::Draft;
 use serde::Deserialize;
 use units::hint;
 
-/// The most versions. Each is checked with all access networks.
+/// The most access networks, and the most versions. Each version is compared with all access networks.
+const MAX_ACCESSES: usize = 1000;
 const MAX_VERSIONS: usize = 100;
 
 /// The access networks of a population.
@@ -73,16 +74,11 @@ impl Spec {
 
     /// Checks that each version can be had, under a name of its own.
     fn check_versions(&self) -> Result<(), DocumentError> {
-        let count = self.versions.len();
-        if count > MAX_VERSIONS {
-            let reason = format!("{count} versions are more than {MAX_VERSIONS}; give fewer");
-            return Err(DocumentError::new("version", reason));
-        }
+        check_count("version", self.versions.len(), MAX_VERSIONS)?;
         let mut names = BTreeSet::from([AS_ASSUMED]);
         for (place, version) in self.versions.iter().enumerate() {
             let checked = if names.insert(&version.name) {
-                // The other versions are not copied.
-                version.apply(&mut self.base.clone(), &mut self.accesses.clone())
+                version.check(&self.base, &self.accesses)
             } else {
                 let reason = format!("there is a version {} already", version.name);
                 Err(DocumentError::new("name", reason))
@@ -120,6 +116,7 @@ fn read(raw: Raw, entries: &[Entry], directory: &Path) -> Result<Spec, DocumentE
     }
     let accesses = raw.access;
     let mut accesses = accesses.ok_or_else(|| missing("access", "give one or more [[access]]"))?;
+    check_count("access", accesses.len(), MAX_ACCESSES)?;
     for (place, access) in accesses.iter_mut().enumerate() {
         access.line = tree::line_of(entries, &format!("access[{place}]"));
     }

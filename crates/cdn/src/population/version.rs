@@ -9,6 +9,9 @@ use document::de::Wrong;
 use document::tree::Node;
 use scenario::Draft;
 
+/// The most changes of a version. Each is compared with all access networks.
+const MAX_CHANGES: usize = 100;
+
 /// What differs in a version of the population. All else is as in the rest of the file, member by member: a field that
 /// has the same distribution has the same value.
 #[derive(Debug, Clone, Deserialize)]
@@ -93,28 +96,54 @@ impl Change {
 }
 
 impl Version {
-    /// Changes the common scenario and the access networks.
-    pub(super) fn apply(
-        &self,
-        base: &mut Draft,
-        accesses: &mut [Access],
-    ) -> Result<(), DocumentError> {
-        if let Some(scenario) = &self.scenario {
-            let example = "a table such as [version.scenario] with a duration";
-            let fields = scenario.entries(example)?;
-            fields
-                .iter()
-                .try_for_each(|field| base.replace(&field.key, &field.value))
-                .map_err(|error| error.within("scenario"))?;
+    /// Checks that the common scenario has the fields, and that each change is of some access network.
+    pub(super) fn check(&self, base: &Draft, accesses: &[Access]) -> Result<(), DocumentError> {
+        if self.scenario.is_some() {
+            self.set(&mut base.clone())?;
         }
+        check_count("change", self.changes.len(), MAX_CHANGES)?;
         for (place, change) in self.changes.iter().enumerate() {
             if !accesses.iter().any(|access| change.is_of(access)) {
                 let error = DocumentError::new("region", "names no access network of the file");
                 return Err(error.item(place).within("change"));
             }
+        }
+        Ok(())
+    }
+
+    /// Changes the common scenario and the access networks, with which the version was checked.
+    pub(super) fn apply(
+        &self,
+        base: &mut Draft,
+        accesses: &mut [Access],
+    ) -> Result<(), DocumentError> {
+        self.set(base)?;
+        for change in &self.changes {
             let meant = accesses.iter_mut().filter(|access| change.is_of(access));
             meant.for_each(|access| change.apply(access));
         }
         Ok(())
     }
+
+    /// Changes the common scenario.
+    fn set(&self, base: &mut Draft) -> Result<(), DocumentError> {
+        let Some(scenario) = &self.scenario else {
+            return Ok(());
+        };
+        let example = "a table such as [version.scenario] with a duration";
+        let fields = scenario.entries(example)?;
+        fields
+            .iter()
+            .try_for_each(|field| base.replace(&field.key, &field.value))
+            .map_err(|error| error.within("scenario"))
+    }
+}
+
+/// Checks that there are no more than `most` of these.
+pub(super) fn check_count(field: &str, count: usize, most: usize) -> Result<(), DocumentError> {
+    if count <= most {
+        return Ok(());
+    }
+    let reason = format!("{count} are more than {most}; give fewer");
+    Err(DocumentError::new(field, reason))
 }
