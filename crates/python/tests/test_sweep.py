@@ -130,6 +130,18 @@ def test_a_link_that_somebody_laid_is_not_followed(tmp_path):
     assert not (out / "sweep.parquet").is_symlink()
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="a link of another user takes root")
+def test_a_link_that_another_user_laid_to_a_directory_is_not_followed(tmp_path):
+    tmp_path.chmod(0o1777)
+    (tmp_path / "own").mkdir()
+    (tmp_path / "link").symlink_to("own")
+    fullpipe.sweep(GRID, out=tmp_path / "link" / "first")
+    os.lchown(tmp_path / "link", 65_534, 65_534)
+    with pytest.raises(OSError, match="is a symbolic link in a directory that is open to every user"):
+        fullpipe.sweep(GRID, out=tmp_path / "link" / "second")
+    assert [entry.name for entry in (tmp_path / "own").iterdir()] == ["first"]
+
+
 def test_a_file_of_something_else_is_left_alone(tmp_path):
     notes = tmp_path / "runs.jsonl"
     notes.write_text("my notes\nmore")

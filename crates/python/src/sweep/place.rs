@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use files::others;
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 use studies::runs;
@@ -15,7 +16,9 @@ use crate::error;
 ///
 /// It has other contents, or the system refuses (`OSError`).
 pub fn make(directory: &Path) -> PyResult<()> {
-    let entries = files::make_directory(directory, 0o777).and_then(|()| fs::read_dir(directory));
+    let entries = others::check_links(directory)
+        .and_then(|()| files::make_directory(directory, 0o777))
+        .and_then(|()| fs::read_dir(directory));
     let mut entries = entries.map_err(|error| error::of_file(directory, &error))?;
     if entries.next().is_some() && !directory.join(runs::FILE).exists() {
         let directory = directory.display();
