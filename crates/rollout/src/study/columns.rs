@@ -128,6 +128,19 @@ mod tests {
     }
 
     #[test]
+    fn more_texts_than_are_read_again_are_not_written() {
+        let long = Row {
+            client: Some("9".repeat(MAX_TEXT_BYTES).into()),
+            ..Row::default()
+        };
+        let rows = vec![long; (1 << 30) / MAX_TEXT_BYTES + 1];
+        let mut file = Vec::new();
+        let error = stored::write(&mut file, &rows, &[]).expect_err("many texts");
+        let said = "has rows with more than 1024 MiB of texts; make several files of it";
+        assert_eq!((error.to_string().as_str(), file.len()), (said, 0));
+    }
+
+    #[test]
     fn a_pipe_in_a_files_place_is_not_waited_for() {
         let directory = tempfile::tempdir().expect("a directory");
         let pipe = directory.path().join("study-1.parquet");
