@@ -376,25 +376,32 @@ impl Scoreboard {
             }
             Some(count)
         };
-        let packets = || self.numbers().filter_map(|number| self.ring.get(number));
-        let count = |status| packets().filter(|p| p.status == status).count();
-        let bytes = |status| -> Bytes {
-            let of_place = packets().filter(|p| p.status == status);
-            of_place.map(|p| p.state.bytes).sum()
-        };
-        listed(&self.flight, Status::Flight) == Some(count(Status::Flight))
-            && listed(&self.lost, Status::Lost) == Some(count(Status::Lost))
-            && self.inflight_bytes == bytes(Status::Flight) + bytes(Status::Acquitted)
-            && self.retransmitted_in_flight
-                == packets()
-                    .filter(|p| p.status.is_in_flight() && p.is_retransmitted)
-                    .count() as u32
-            && self.lost_retransmitted_in_flight
-                == packets()
-                    .filter(|p| p.status.is_in_flight() && p.is_lost)
-                    .count() as u32
-            && self.lost_bytes == bytes(Status::Lost)
-            && self.sacked_packets == count(Status::Sacked) as u32
+        let [mut in_flight, mut lost] = [0; 2];
+        let [mut retransmitted, mut lost_retransmitted, mut sacked] = [0; 3];
+        let [mut inflight_bytes, mut lost_bytes] = [Bytes::ZERO; 2];
+        for packet in self.numbers().filter_map(|number| self.ring.get(number)) {
+            if packet.status.is_in_flight() {
+                inflight_bytes += packet.state.bytes;
+                retransmitted += u32::from(packet.is_retransmitted);
+                lost_retransmitted += u32::from(packet.is_lost);
+            }
+            match packet.status {
+                Status::Flight => in_flight += 1,
+                Status::Acquitted => {}
+                Status::Lost => {
+                    lost += 1;
+                    lost_bytes += packet.state.bytes;
+                }
+                Status::Sacked => sacked += 1,
+            }
+        }
+        listed(&self.flight, Status::Flight) == Some(in_flight)
+            && listed(&self.lost, Status::Lost) == Some(lost)
+            && self.inflight_bytes == inflight_bytes
+            && self.retransmitted_in_flight == retransmitted
+            && self.lost_retransmitted_in_flight == lost_retransmitted
+            && self.lost_bytes == lost_bytes
+            && self.sacked_packets == sacked
     }
 }
 
