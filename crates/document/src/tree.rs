@@ -40,10 +40,10 @@ impl Entry {
 }
 
 impl Node {
-    /// Returns the value of an option or override: `key=value,key=value` is a table; TOML's lists and tables are such;
-    /// everything else is a scalar.
+    /// Returns the value of an option or override: `key=value,key=value` is a table; TOML's lists, tables and texts in
+    /// quotes are such; everything else is a scalar.
     pub fn from_option(text: &str) -> Node {
-        if text.trim_start().starts_with(['[', '{'])
+        if text.trim_start().starts_with(['[', '{', '"', '\''])
             && let Ok(document) = DeTable::parse(&format!("value = {text}"))
             && let Some((_, value)) = document.get_ref().iter().next()
         {

@@ -88,7 +88,7 @@ impl Paint for Bars {
             };
             canvas
                 .shapes
-                .push(Shape::Area(spot.corners().into(), WHITE, 0.6));
+                .push(Shape::Area(spot.corners().into(), WHITE, 0.9));
             taken.rect(spot);
             let at = (middle, if is_above { spot.bottom() } else { spot.top });
             match (is_upright, is_above) {

@@ -38,8 +38,11 @@ impl Paint for Drawing {
         let area = &plot.area;
         for (from, to) in &self.arrows {
             let (from, (x, y)) = (area.at(*from), area.at(*to));
-            let back = if x >= from.0 { x - TIP.0 } else { x + TIP.0 };
-            let tip = vec![(back, y - TIP.1), (x, y), (back, y + TIP.1)];
+            let (dx, dy) = (x - from.0, y - from.1);
+            let long = dx.hypot(dy).max(f64::MIN_POSITIVE);
+            let (dx, dy) = (dx / long, dy / long);
+            let barb = |side: f64| (x - TIP.0 * dx - side * dy, y - TIP.0 * dy + side * dx);
+            let tip = vec![barb(TIP.1), (x, y), barb(-TIP.1)];
             canvas.lines(vec![vec![from, (x, y)], tip], Stroke::new(GREY, 1.6));
         }
         for node in &self.nodes {

@@ -289,6 +289,23 @@ fn place_in_list(field: &str) -> Option<(usize, &str)> {
     Some((first.parse().ok()?, rest))
 }
 
+/// Returns the field that was meant by a field of the list `key` that begins with the name of a link, if it does.
+fn link_meant(key: &str, items: &[Node], field: &str) -> Option<String> {
+    let (name, rest) = field.split_once('.')?;
+    let is_own_key = de::keys_of::<PathSpec>().contains(&name);
+    let has_name = |item: &Node| {
+        let Node::Table(entries) = item else {
+            return false;
+        };
+        let mut entries = entries.iter();
+        entries
+            .any(|of| of.key == "name" && matches!(&of.value, Node::Scalar(text) if text == name))
+    };
+    let place = items.iter().position(has_name);
+    let place = place.filter(|_| key == "link" && !is_own_key)?;
+    Some(format!("{key}.{place}.{rest}"))
+}
+
 /// Replaces `field` in `outer`, which is the value of `key`.
 fn replace_within(key: &str, outer: &mut Node, field: &str, value: &Node) -> Result<(), String> {
     match outer {
@@ -298,6 +315,11 @@ fn replace_within(key: &str, outer: &mut Node, field: &str, value: &Node) -> Res
         )),
         Node::List(items) => {
             let Some((place, rest)) = place_in_list(field) else {
+                if let Some(meant) = link_meant(key, items, field) {
+                    return Err(format!(
+                        "an override names a link by its number, not by its name; give {meant}"
+                    ));
+                }
                 return items
                     .iter_mut()
                     .try_for_each(|item| replace_within(key, item, field, value));
@@ -393,6 +415,24 @@ mod tests {
         for (field, text) in texts {
             draft.set(&field, text).unwrap();
         }
+    }
+
+    #[test]
+    fn a_link_is_named_by_its_number() {
+        let text = "name = \"x\"\nduration = \"9s\"\n[[link]]\nname = \"a\"\nfrom = \"p\"\nto = \"q\"\n\
+                    [[link]]\nname = \"uplink\"\nfrom = \"q\"\nto = \"r\"\nrate = \"1mbit\"\n\
+                    [[flow]]\ncontroller = \"bbr1\"\nfrom = \"p\"\nto = \"r\"\n";
+        let mut draft = Draft::parse(text, Path::new("")).unwrap();
+        let error = draft.set("link.a.uplink.rate", "1mbit").unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "link.a.uplink.rate: an override names a link by its number, not by its name; give link.0.uplink.rate"
+        );
+        draft.set("link.0.uplink.rate", "1mbit").unwrap();
+        draft.set("link.uplink.rate", "2mbit").unwrap();
+        draft.set("link.1.name", "\"b\"").unwrap();
+        let links = draft.read().unwrap().links;
+        assert_eq!(links[1].name.as_str(), "b");
     }
 
     #[test]

@@ -24,7 +24,7 @@ const REDRAW_INTERVAL: Duration = Duration::from_millis(100);
 Clients send to --listen, the server at --to receives what comes through, and its answers go back the same way.
 
 The bottleneck and what belongs to it (--rate, --trace, --buffer, --queue, --policer, --demand, --loss, --jitter, --reorder, \
---duplicate, --corruption, --mtu) is on the way from the clients to the server. The way back has half of --rtt, and --uplink, --ack-loss and \
+--duplicate, --corruption, --mtu) is on the way from the clients to the server. The opposite direction has half of --rtt, and --uplink, --ack-loss and \
 --aggregation.
 
 Without path options, packets pass unchanged. A bottleneck without --buffer gets a buffer of 1.5 MB. This command needs no \

@@ -22,8 +22,8 @@ const MAX_BYTES: u64 = 1 << 28;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 FILE has any form that a scenario's trace may have: a table of times and rates, such as CSV, or delivery opportunities in \
-Mahimahi's format. docs/scenario.md tells how columns and units are found. The length of the trace, its mean rate and its \
-outages are told on stderr.
+Mahimahi's format. docs/scenario.md tells how columns and units are found. The command prints the trace's length, its mean \
+rate and its outages on stderr.
 
   fullpipe rates starlink.csv --to mahimahi --out starlink.trace
   mm-link starlink.trace starlink.trace")]

@@ -27,7 +27,7 @@ pub struct PathOptions {
     /// RTprop, the two-way propagation delay: 40ms
     #[arg(long, allow_hyphen_values = true, value_name = "TIME")]
     rtt: Option<String>,
-    /// The part of it on the way of data, instead of half: 30ms
+    /// The part of it in the forward direction, instead of half: 30ms
     #[arg(long, allow_hyphen_values = true, value_name = "TIME")]
     forward_delay: Option<String>,
     /// The bottleneck's buffer, drop-tail: 8bdp, 250kb, 100p (packets) or 1s
@@ -42,7 +42,7 @@ pub struct PathOptions {
     /// Place of this loss: entry, before the bottleneck, or exit, behind it
     #[arg(long, allow_hyphen_values = true, value_name = "PLACE")]
     loss_at: Option<String>,
-    /// Random loss on the way back: 1%
+    /// Random loss in the opposite direction: 1%
     #[arg(long, allow_hyphen_values = true, value_name = "SHARE")]
     ack_loss: Option<String>,
     /// Extra delay, uniform up to: 5ms; or up_to=5ms,distribution=pareto,reorders=true to let packets overtake each other
@@ -66,7 +66,7 @@ pub struct PathOptions {
     /// A cell that grants a rate by the waiting data, at most the path's rate: within=20ms,least=500kbit
     #[arg(long, allow_hyphen_values = true, value_name = "TIME,RATE")]
     demand: Option<String>,
-    /// Packets on the way back are held and released together: interval=10ms
+    /// Packets in the opposite direction are held and released together: interval=10ms
     #[arg(long, allow_hyphen_values = true, value_name = "INTERVAL")]
     aggregation: Option<String>,
     /// File of a recorded rate, instead of a rate: times and rates as CSV, or delivery opportunities in Mahimahi's format
@@ -77,7 +77,7 @@ pub struct PathOptions {
         conflicts_with = "rate"
     )]
     trace: Option<String>,
-    /// Properties of the way back, in the same form: rate=1mbit,buffer=100p
+    /// Properties of the opposite direction, in the same form: rate=1mbit,buffer=100p
     #[arg(long, allow_hyphen_values = true, value_name = "KEY=VALUE,…")]
     uplink: Option<String>,
     /// Changes of the path, and their times: at=20s,rate=10mbit (or rate=0, an outage; or rtt=80ms, mtu=1400); can be given several times

@@ -156,7 +156,8 @@ pub(super) fn check(scenario: &Scenario) -> Result<(), DocumentError> {
     }
     let groups = network::AddressGroups::of(scenario)?.count();
     if groups > MAX_GROUPS {
-        let why = format!("{groups} distinct ways through the network are more than {MAX_GROUPS}");
+        let why =
+            format!("{groups} distinct routes through the network are more than {MAX_GROUPS}");
         let is_path = scenario.links.is_empty();
         let field = if is_path { "flow.rtt" } else { "flow" };
         return Err(LIMITS.refuse(scenario, DocumentError::new(field, why)));

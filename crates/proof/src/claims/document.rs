@@ -99,7 +99,8 @@ fn introduction(claim: &Claim) -> String {
     )
 }
 
-/// A row for each expectation, a column for each engine.
+/// A row for each expectation, a column for each engine. An engine that cannot show the expectation has no value; `–` is a
+/// value that the runs should have had.
 fn table(judgements: &[Judgement<'_>]) -> String {
     let engines = distinct(judgements.iter().map(|one| one.engine));
     let mut text = "\n| what | published |".to_owned();
@@ -117,7 +118,7 @@ fn table(judgements: &[Judgement<'_>]) -> String {
         text += &format!("| {} | {} |", expectation.what, words::band(expectation));
         for engine in &engines {
             let found = of_expectation.iter().find(|one| one.engine == *engine);
-            let cell = found.map_or("–".to_owned(), |one| match one.verdict {
+            let cell = found.map_or("not measured".to_owned(), |one| match one.verdict {
                 Verdict::Holds => words::measured(one),
                 verdict => format!("{} **{}**", words::measured(one), words::verdict(verdict)),
             });

@@ -1,4 +1,4 @@
-//! The three classes of traffic of the CDN's testbed, beside long transfers of either controller.
+//! The three classes of traffic of the CDN's testbed, each on a line of its own beside long transfers of either controller.
 
 use super::runs::{self, StudyRun};
 use super::testbed::{self, FOREGROUND, RTT};
@@ -9,7 +9,10 @@ use studies::runs::Findings;
 pub const FIGURE: Figure = Figure::new(
     "laboratory",
     "Completion times in three classes of traffic, beside background of either controller",
-    After::Text(CDN, "the testbed (figure 7)"),
+    After::Text(
+        CDN,
+        "the three patterns of traffic, here on lines that share nothing",
+    ),
     draw,
 );
 

@@ -7,7 +7,7 @@ use studies::runs::Findings;
 
 pub const FIGURE: Figure = Figure::new(
     "networks",
-    "BBR's throughput beside CUBIC's, network by network",
+    "BBR's throughput compared with CUBIC's, network by network",
     After::Text(CDN, "the networks (figures 5 and 6)"),
     draw,
 );

@@ -78,7 +78,7 @@ pub(super) const MEASURES: &[Measure] = &[
         name: "even",
         unit: Dimension::Time,
         is_windowed: false,
-        about: "time from the last flow's start until Jain's index was 0.95 or more in any five of ten seconds",
+        about: "time from the last flow's start until the flows were even for ten seconds: Jain's index of what they delivered in any five seconds in a row of these is 0.95 or more. They may be uneven again later",
         of: |subject| Some(subject.summary.fairness.even_s? * 1e3),
     },
     Measure {
