@@ -39,7 +39,7 @@ fn section<'d>(documentation: &'d str, table: &str) -> &'d str {
 }
 
 /// The headings of the documentation's tables, each with a scenario that has an unknown key in that table.
-const TABLES: [(&str, &str); 24] = [
+const TABLES: [(&str, &str); 25] = [
     ("", "KEY"),
     ("[path]", "path = { KEY }"),
     ("[path.uplink]", "path.uplink = { KEY }"),
@@ -58,6 +58,7 @@ const TABLES: [(&str, &str); 24] = [
         "path.queue = { kind = 'threshold', KEY }",
     ),
     ("[host]", "host = { KEY }"),
+    ("[[host.change]]", "host.change = [{ KEY }]"),
     ("[[flow]]", "flow = [{ KEY }]"),
     ("bbr1", "flow = [{ bbr1 = { KEY } }]"),
     ("cubic", "flow = [{ cubic = { KEY } }]"),

@@ -512,6 +512,10 @@ fn what_only_a_simulation_can_do_is_refused_by_engine_quic() {
         (format!("{flow}rtt = \"90ms\"\n"), "flow.rtt"),
         (format!("{flow}reverse = true\n"), "flow.reverse"),
         (format!("{flow}host = {{ ecn = true }}\n"), "flow.host"),
+        (
+            format!("[[host.change]]\nat = \"1s\"\nreceive_buffer = \"1mb\"\n{flow}"),
+            "host",
+        ),
         (format!("{flow}count = 501\n"), "flow.count"),
     ] {
         let scenario = scenario(&format!("{path}{more}"));

@@ -13,7 +13,7 @@ use studies::runs::{Batch, Findings, Reason};
 use tables::statistics::Spread;
 
 /// The ids of the required claims, from the publications that define the system.
-const IDS: [&str; 58] = [
+const IDS: [&str; 59] = [
     "operating-point",
     "one-link",
     "steady-state",
@@ -53,6 +53,7 @@ const IDS: [&str; 58] = [
     "transitions",
     "rwnd-limited",
     "b4-133",
+    "b4-buffer-raised",
     "peak-gain",
     "late-start",
     "route-change",

@@ -3,7 +3,9 @@
 use path::Mtu;
 use serde::{Deserialize, Deserializer, Serialize};
 use units::bounds::refused;
-use units::{Duration, Rate};
+use units::{Bytes, Duration, Rate};
+
+use super::host::buffer;
 
 /// A change: `[[path.change]]` with `at`, and `rate`, `rtt`, `mtu` or several of them; `[[path.uplink.change]]` with `at`, and
 /// `rate` or `mtu`.
@@ -22,6 +24,38 @@ pub struct ChangeSpec {
     pub rtt: Option<Duration>,
     /// `mtu`: the link's new MTU.
     pub mtu: Option<Mtu>,
+}
+
+/// A change of the hosts: `[[host.change]]`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(
+    deny_unknown_fields,
+    expecting = "a table such as { at = \"20s\", receive_buffer = \"64mib\" }"
+)]
+pub struct HostChangeSpec {
+    /// `at`: the time of the change, from the start of the run.
+    pub at: Duration,
+    /// `receive_buffer`: the new maximum of the receive window, in payload.
+    #[serde(deserialize_with = "buffer")]
+    pub receive_buffer: Bytes,
+}
+
+/// A list of changes, or a single one.
+pub(crate) fn one_or_more<'de, D: Deserializer<'de>, C: Deserialize<'de>>(
+    deserializer: D,
+) -> Result<Vec<C>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(rename = "change")]
+    enum Form<C> {
+        #[serde(rename = "{}")]
+        One(C),
+        #[serde(rename = "[]")]
+        Many(Vec<C>),
+    }
+    Ok(match Form::deserialize(deserializer)? {
+        Form::One(change) => vec![change],
+        Form::Many(changes) => changes,
+    })
 }
 
 /// Reads a rate or zero. A text that is too small to be a rate does not mean zero.

@@ -25,7 +25,7 @@ mod tests {
         let minimal = "name='x'\nduration='1s'\n";
         let corpus = [
             "[path]\nrate='1mbit'\nrtt='40ms'\nbuffer='2bdp'\nloss={kind='gilbert',p='1%',r='9%'}\n[[path.change]]\nat='1s'\nrtt='9ms'\n",
-            "path={rtt='9ms',jitter='1ms',queue='codel',rate='1mbit',uplink={loss='1%',loss_at='exit'}}\nhost={mss=1400}\n",
+            "path={rtt='9ms',jitter='1ms',queue='codel',rate='1mbit',uplink={loss='1%',loss_at='exit'}}\nhost={mss=1400,change=[{at='1s',receive_buffer='9kb'}]}\n",
         ];
         let flows = [
             "[[flow]]\ncontroller='bbr1'\nbbr1='paper'\ncount=2\nstagger='1ms'\n",

@@ -6,6 +6,8 @@ use transport::sender::{FastOpen, LossDetection, SynTimer};
 use units::bounds::{positive, refused, whole};
 use units::{Bytes, Duration, Rate};
 
+use super::change::{HostChangeSpec, one_or_more};
+
 /// Defines a table of optional fields, which may override another one.
 macro_rules! optional {
     ($(#[$about:meta])* struct $name:ident { $($(#[$of:meta])* $field:ident: $type:ty,)+ }) => {
@@ -19,7 +21,7 @@ macro_rules! optional {
             /// Returns these fields, and those of `base` where they are not given.
             #[must_use]
             pub fn over(&self, base: &$name) -> $name {
-                $name { $($field: self.$field.or(base.$field),)+ }
+                $name { $($field: Option::or(Clone::clone(&self.$field), Clone::clone(&base.$field)),)+ }
             }
         }
     };
@@ -27,7 +29,7 @@ macro_rules! optional {
 
 optional! {
 /// The hosts at both ends. The defaults are Linux's, except for buffers, which are larger than any window.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, expecting = "a table such as [host] with initial_cwnd = 10")]
 struct HostSpec {
     /// `scheduler`: the packet scheduler that spreads bursts over time: `"fq"`, the host's fair queueing; `"pacing"`,
@@ -52,13 +54,13 @@ struct HostSpec {
     #[serde(deserialize_with = "few")]
     compressed_acks: u64,
     /// `send_buffer`: the maximum payload that is written by the application and not acknowledged.
-    #[serde(deserialize_with = "buffer")]
+    #[serde(deserialize_with = "some_buffer")]
     send_buffer: Bytes,
     /// `receive_buffer`: the maximum of the receive window, in payload.
-    #[serde(deserialize_with = "buffer")]
+    #[serde(deserialize_with = "some_buffer")]
     receive_buffer: Bytes,
     /// `initial_receive_buffer`: the initial receive window, in payload.
-    #[serde(deserialize_with = "buffer")]
+    #[serde(deserialize_with = "some_buffer")]
     initial_receive_buffer: Bytes,
     /// `delayed_ack`: the maximum delay of an ACK; zero acknowledges every segment at once.
     delayed_ack: Duration,
@@ -87,6 +89,9 @@ struct HostSpec {
     small_queues: bool,
     /// `offload`: true if the sender passes segments on in bursts (TSO), and not one by one.
     offload: bool,
+    /// `change`: changes at given times.
+    #[serde(deserialize_with = "changes")]
+    change: Vec<HostChangeSpec>,
 }
 }
 
@@ -120,7 +125,11 @@ fn sack_blocks<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>
     whole(deserializer, 0..=most, &reason)
 }
 
-fn buffer<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Bytes>, D::Error> {
+fn some_buffer<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Bytes>, D::Error> {
+    buffer(deserializer).map(Some)
+}
+
+pub(crate) fn buffer<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Bytes, D::Error> {
     let buffer = Bytes::deserialize(deserializer)?;
     let least = transport::segment::MSS * 2;
     if buffer < least {
@@ -128,6 +137,12 @@ fn buffer<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Bytes>, D
             "is less than two segments; give at least {least}"
         )))
     } else {
-        Ok(Some(buffer))
+        Ok(buffer)
     }
+}
+
+fn changes<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<Vec<HostChangeSpec>>, D::Error> {
+    one_or_more(deserializer).map(Some)
 }

@@ -57,7 +57,7 @@ mod to_path;
 pub use bbr1::{Bbr1Spec, Variant as Bbr1Variant};
 pub use bbr3::{Bbr3Spec, Marks};
 pub use buffer::{BufferError, BufferSpec};
-pub use change::ChangeSpec;
+pub use change::{ChangeSpec, HostChangeSpec};
 pub use check::MAX_FLOWS;
 pub use controller::{Controller, ControllerError, KernelController, PythonController};
 pub use course::Course;

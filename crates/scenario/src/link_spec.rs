@@ -5,13 +5,13 @@ use std::path::PathBuf;
 use document::ser::{self, with_kind};
 use path::{Effects, LossAt, MTU};
 use serde::ser::Error as _;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
 use toml::Table;
 use units::bounds::positive;
 use units::{Bytes, Duration, Rate, Ratio};
 
 use super::buffer::BufferSpec;
-use super::change::ChangeSpec;
+use super::change::{ChangeSpec, one_or_more};
 
 /// One direction of a hop: `[path]` for data, or `[path.uplink]` for ACKs. By default, it has no effect on packets.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -39,22 +39,6 @@ pub struct LinkSpec {
         skip_serializing_if = "Vec::is_empty"
     )]
     pub changes: Vec<ChangeSpec>,
-}
-
-/// A list of changes, or a single one.
-fn one_or_more<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<ChangeSpec>, D::Error> {
-    #[derive(Deserialize)]
-    #[serde(rename = "change")]
-    enum Form {
-        #[serde(rename = "{}")]
-        One(ChangeSpec),
-        #[serde(rename = "[]")]
-        Many(Vec<ChangeSpec>),
-    }
-    Ok(match Form::deserialize(deserializer)? {
-        Form::One(change) => vec![change],
-        Form::Many(changes) => changes,
-    })
 }
 
 /// Writes the effects that differ from the defaults.

@@ -556,6 +556,15 @@ fn nonsense_names_line_field_and_fix() {
             "line 5: host.max_rto: 1s is shorter than min_rto, which is 2s",
         ),
         (
+            "name = 'x'\nduration = '1s'\n[host]\nchange = [{ at = '1s', receive_buffer = '1kb' }]\n[[flow]]\n\
+             controller = 'cubic'",
+            "line 4: host.change.receive_buffer: 1kb is less than two segments; give at least 2.896kb",
+        ),
+        (
+            "name = 'x'\nduration = '1s'\n[[host.change]]\nat = '1s'\n[[flow]]\ncontroller = 'cubic'",
+            "line 4: host.change.receive_buffer: is missing",
+        ),
+        (
             "name = 'x'\nduration = '1s'\n[host]\nmin_rtt = '2s'",
             "line 4: host.min_rtt: unknown key; did you mean `host.min_rto`?",
         ),

@@ -5,7 +5,9 @@ use path::{
     Loss, LossAt, Mtu, Policer, Red, Reorder,
 };
 use proptest::prelude::*;
-use scenario::{BufferSpec, ChangeSpec, Hops, HostSpec, LinkSpec, PathSpec, Scenario};
+use scenario::{
+    BufferSpec, ChangeSpec, Hops, HostChangeSpec, HostSpec, LinkSpec, PathSpec, Scenario,
+};
 use transport::app::{self, Connections, Pause, Sizes};
 use transport::scheduler::Pacing;
 use transport::sender::{FastOpen, LossDetection, SynTimer};
@@ -203,6 +205,7 @@ prop_compose! {
             offload: flag,
             syn_timer: parts[5].then_some(SynTimer::Bsd),
             small_queues: flag,
+            change: buffer.map(|receive_buffer| vec![HostChangeSpec { at: rto, receive_buffer }; parts[0].into()]),
         }
     }
 }

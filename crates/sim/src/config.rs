@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use congestion::{AnyController, Connection, Duration, Rate, Settings, Time};
+use congestion::{AnyController, Bytes, Connection, Duration, Rate, Settings, Time};
 use path::LinkConfig;
 use transport::scheduler::SchedulerConfig;
 use transport::{app, receiver, sender};
@@ -47,12 +47,24 @@ pub struct FlowConfig<C = AnyController> {
     pub sender: sender::Config,
     /// The receiving end.
     pub receiver: receiver::Config,
+    /// Changes of the receiving end's largest buffer, in any order.
+    pub buffer_changes: Vec<BufferChange>,
     /// The sending host, by its index in [`Config::hosts`].
     pub host: usize,
     /// The route of the data.
     pub forward: Route,
     /// The route of the acknowledgements, and of the requests if the application has any.
     pub backward: Route,
+}
+
+/// A new [`receiver::Config::max_buffer`], for connections that are open and for those that open later. If it is below
+/// the initial buffer, connections that open later begin with it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BufferChange {
+    /// The time of the change.
+    pub at: Time,
+    /// The new largest buffer.
+    pub max_buffer: Bytes,
 }
 
 impl FlowConfig {
@@ -77,6 +89,7 @@ impl<C> FlowConfig<C> {
             app: app::Config::default(),
             sender: sender::Config::default(),
             receiver: receiver::Config::default(),
+            buffer_changes: Vec::new(),
             host: 0,
             forward: Route::over([0]),
             backward: Route::over([1]),

@@ -74,6 +74,10 @@ impl<C> Connections<C> {
         self.slots.iter().flatten()
     }
 
+    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Connection<C>> {
+        self.slots.iter_mut().flatten()
+    }
+
     /// The number of slots, used or free.
     pub(crate) fn slots(&self) -> usize {
         self.slots.len()

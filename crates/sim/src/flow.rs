@@ -1,6 +1,6 @@
 //! The common state of a flow's connections.
 
-use congestion::{Controller, Time};
+use congestion::{Bytes, Controller, Time};
 use path::Ecn;
 use transport::app::{self, App, Arrival};
 use transport::receiver::Receiver;
@@ -8,7 +8,7 @@ use transport::scheduler::Pacing;
 use transport::sender::{FastOpen, Sender};
 use units::ConfigError;
 
-use crate::config::{FlowConfig, Route};
+use crate::config::{BufferChange, FlowConfig, Route};
 use crate::connection::Connection;
 use crate::index::{FlowIndex, HostIndex, Slot, Way};
 use crate::network::Network;
@@ -29,6 +29,8 @@ pub(crate) struct Flow<C> {
     opener: Option<App>,
     /// Whether its client has a cookie of its server (RFC 7413).
     has_cookie: bool,
+    /// The largest buffer of its receivers, after the changes so far.
+    pub(crate) max_buffer: Bytes,
 }
 
 /// The two ways of a connection: for its sender's packets, and for the acknowledgements.
@@ -62,6 +64,13 @@ impl<C: Controller> Flow<C> {
         }
         let receiver = config.receiver.validate();
         receiver.map_err(|error| wrong(error.within("receiver")))?;
+        for (place, change) in config.buffer_changes.iter().enumerate() {
+            let changed = config.receiver.with_max_buffer(change.max_buffer);
+            changed.validate().map_err(|error| {
+                let error = error.of("max_buffer");
+                wrong(error.within(format_args!("buffer_changes[{place}]")))
+            })?;
+        }
         let app = config.app.validate();
         app.map_err(|error| wrong(error.within("app")))?;
         let mut way = |host: Option<HostIndex>, route: &Route, name: &str| {
@@ -85,6 +94,7 @@ impl<C: Controller> Flow<C> {
         };
         Ok(Flow {
             has_cookie: config.sender.fast_open == FastOpen::Known,
+            max_buffer: config.receiver.max_buffer,
             index,
             config,
             seed,
@@ -157,6 +167,11 @@ impl<C: Controller> Flow<C> {
         self.has_cookie |= self.config.sender.fast_open == FastOpen::On;
     }
 
+    /// The changes of its receivers' largest buffer.
+    pub(crate) fn buffer_changes(&self) -> &[BufferChange] {
+        &self.config.buffer_changes
+    }
+
     /// Creates a connection and starts its handshake; without `app` it carries requests. If a SYN may carry a
     /// request, the connection for the data waits for that SYN: in reality, both are the same connection.
     pub(crate) fn connect(
@@ -171,6 +186,7 @@ impl<C: Controller> Flow<C> {
             Some(_) => (config.host.into(), self.data),
             None => (self.requests_host, self.requests),
         };
+        let receiver = config.receiver.with_max_buffer(self.max_buffer);
         let seed = derive(self.seed, Part::Connection(u64::from(serial)));
         let make = |connection| config.controller.make(connection);
         let mut sender = Sender::new(now, slot.0, &config.sender, make, seed);
@@ -193,7 +209,7 @@ impl<C: Controller> Flow<C> {
                 Ecn::NotCapable
             },
             sender,
-            receiver: Receiver::new(slot.0, &config.receiver),
+            receiver: Receiver::new(slot.0, &receiver),
             app,
             peer: None,
             queued: 0,

@@ -46,7 +46,7 @@ mod shapes;
 mod simulation;
 mod taps;
 
-pub use config::{Config, FlowConfig, HostConfig, MakeController, Route};
+pub use config::{BufferChange, Config, FlowConfig, HostConfig, MakeController, Route};
 pub use observer::{End, Id, Observer, Passing};
 pub use seed::application_seed;
 pub use shapes::{dumbbell, parking_lot};

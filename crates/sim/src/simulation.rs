@@ -10,7 +10,7 @@ use transport::scheduler::{self, Pacing, SchedulerConfig};
 use transport::sender::Sender;
 use units::ConfigError;
 
-use crate::config::{Config, HostConfig};
+use crate::config::{BufferChange, Config, HostConfig};
 use crate::connections::Connections;
 use crate::flow::Flow;
 use crate::host::Host;
@@ -32,7 +32,8 @@ const MAX_CONNECTIONS: usize = 1 << 17;
 ///    then delays of flows), each link's in its own order;
 /// 2. bursts that hosts release, the host of the lowest index first;
 /// 3. timers of connections, the connection of the lowest slot first, its sending end before its receiving end;
-/// 4. connections that start, the flow of the lowest index first.
+/// 4. changes of receive buffers;
+/// 5. connections that start, the flow of the lowest index first.
 ///
 /// So an acknowledgement that arrives at the exact time of a timeout prevents it.
 ///
@@ -50,6 +51,8 @@ pub struct Simulation<O = (), C = AnyController> {
     flows: Table<FlowIndex, Flow<C>>,
     /// The time at which each flow next starts a connection.
     starts: Agenda,
+    /// The changes of receive buffers that are still to come, the next one last.
+    buffer_changes: Vec<(FlowIndex, BufferChange)>,
     connections: Connections<C>,
     /// The time of the next timer of each connection's two ends, or an earlier one. A timer that moves to a later
     /// time stays in place until it fires without effect. Nearly every acknowledgement moves one, and few ever fire.
@@ -102,6 +105,7 @@ impl<O: Observer<C>, C: Controller> Simulation<O, C> {
             .collect();
         let mut flows = Vec::with_capacity(config.flows.len());
         let mut starts = Agenda::new(config.flows.len());
+        let mut buffer_changes = Vec::new();
         for (index, flow) in config.flows.into_iter().enumerate() {
             starts.set(index, flow.start);
             let requests_host = HostIndex::from(hosts.len() - 1);
@@ -119,8 +123,13 @@ impl<O: Observer<C>, C: Controller> Simulation<O, C> {
                     "never ends, and neither does the simulation; give it an `end`",
                 ));
             }
+            let changes = flow.buffer_changes().iter();
+            buffer_changes.extend(changes.map(|change| (index.into(), *change)));
             flows.push(flow);
         }
+        // Of those of a flow at one time, the last one counts.
+        buffer_changes.sort_by_key(|(_, change)| change.at);
+        buffer_changes.reverse();
         Ok(Simulation {
             now: Time::ZERO,
             end: config.end.unwrap_or(Time::MAX),
@@ -129,6 +138,7 @@ impl<O: Observer<C>, C: Controller> Simulation<O, C> {
             hosts: hosts.into(),
             flows: flows.into(),
             starts,
+            buffer_changes,
             connections: Connections::new(),
             timers: Agenda::new(1),
             next_serial: 0,
@@ -183,7 +193,8 @@ impl<O: Observer<C>, C: Controller> Simulation<O, C> {
     pub fn next_at(&self) -> Time {
         let (out, release) = (self.network.next_at(), self.releases.next_at());
         let (timer, start) = (self.timers.next_at(), self.starts.next_at());
-        out.min(release).min(timer).min(start)
+        let first = out.min(release).min(timer).min(start);
+        first.min(self.next_buffer_change())
     }
 
     /// The current time.
@@ -263,6 +274,8 @@ impl<O: Observer<C>, C: Controller> Simulation<O, C> {
             self.release(host.into());
         } else if let Some(timer) = self.timers.due(next) {
             self.on_timer(timer);
+        } else if self.next_buffer_change() <= next {
+            self.change_buffers();
         } else if let Some(flow) = self.starts.due(next) {
             self.on_start(flow.into());
         }

@@ -489,23 +489,25 @@ fn what_exceeds_the_window_is_dropped() {
     assert_eq!(ack.sacks.len(), 1);
 }
 
-/// Sends a window a round, as large as the congestion window and the receiver allow; returns the bytes sent in each.
-fn rounds(config: &Config, rtt: Duration, mut cwnd: u64, growth: u64, n: usize) -> Vec<u64> {
+/// Sends a window in a round, as large as the congestion window and the receiver allow; returns its bytes.
+fn round(peer: &mut Peer, rtt: Duration, cwnd: u64) -> u64 {
+    peer.echo = peer.now;
+    peer.wait(rtt);
+    let first = peer.receiver.received();
+    let room = peer.receiver.right_edge() - first;
+    let sent = cwnd.min(room / MSS);
+    for n in 0..sent {
+        let start = first + n * MSS;
+        peer.data(start..start + MSS, false);
+    }
+    sent * MSS
+}
+
+/// Sends windows that grow by a factor each round; returns the bytes sent in each.
+fn rounds(config: &Config, rtt: Duration, cwnd: u64, growth: u64, n: u32) -> Vec<u64> {
     let mut peer = Peer::new(config);
-    let mut next = 0;
     (0..n)
-        .map(|_| {
-            peer.echo = peer.now;
-            peer.wait(rtt);
-            let room = peer.receiver.right_edge() - next;
-            let sent = cwnd.min(room / MSS);
-            for _ in 0..sent {
-                peer.data(next..next + MSS, false);
-                next += MSS;
-            }
-            cwnd *= growth;
-            sent * MSS
-        })
+        .map(|before| round(&mut peer, rtt, cwnd * growth.pow(before)))
         .collect()
 }
 
@@ -526,6 +528,61 @@ fn the_window_grows_ahead_of_slow_start_up_to_its_maximum() {
     assert!((8 << 20) - most < 2 * MSS, "{most}");
     let rate = most as f64 * 8.0 / 0.2;
     assert!((rate / 1e6 - 335.5).abs() < 0.1, "{rate}");
+}
+
+/// A sender that the maximum has held back for long has all of a larger one within some rounds.
+#[test]
+fn a_maximum_that_is_raised_opens_the_window_of_an_old_connection() {
+    let [small, large] = [1 << 20, 4 << 20];
+    let mut peer = Peer::new(&Config {
+        max_buffer: Bytes::new(small),
+        ..Config::default()
+    });
+    let sent = |peer: &mut Peer, n: u32| -> Vec<u64> {
+        (0..n).map(|_| round(peer, ms(50), u64::MAX)).collect()
+    };
+    let before = sent(&mut peer, 50);
+    let is_all_of = |window: u64, sent: u64| sent <= window && window - sent < 2 * MSS;
+    assert!(before[10..].iter().all(|sent| is_all_of(small, *sent)));
+    peer.receiver.set_max_buffer(Bytes::new(large));
+    let after = sent(&mut peer, 20);
+    // Until the next ACK, the sender knows nothing of it.
+    assert!(is_all_of(small, after[0]), "{after:?}");
+    assert!(after.is_sorted(), "{after:?}");
+    assert!(
+        after[8..].iter().all(|sent| is_all_of(large, *sent)),
+        "{after:?}"
+    );
+}
+
+/// RFC 9293, section 3.8.6: the window is not shrunk. It closes as data arrive.
+#[test]
+fn a_maximum_that_is_lowered_takes_back_nothing_that_was_offered() {
+    let [large, small] = [1 << 20, 100 << 10];
+    let mut peer = Peer::new(&Config {
+        max_buffer: Bytes::new(large),
+        ..Config::default()
+    });
+    for _ in 0..20 {
+        round(&mut peer, ms(50), u64::MAX);
+    }
+    let edge = peer.receiver.right_edge();
+    let next = peer.receiver.received();
+    assert!(edge - next > large - 2 * MSS);
+    peer.receiver.set_max_buffer(Bytes::new(small));
+    assert_eq!(peer.receiver.right_edge(), edge);
+    assert_eq!(
+        round(&mut peer, ms(50), u64::MAX),
+        (edge - next) / MSS * MSS
+    );
+    assert_eq!(peer.receiver.stats().beyond_window, 0);
+    let offered = || peer.receiver.right_edge() - peer.receiver.received();
+    assert!(
+        (small - 2 * MSS..=small).contains(&offered()),
+        "{}",
+        offered()
+    );
+    assert_eq!(peer.receiver.stats().buffer, Bytes::new(small));
 }
 
 /// A larger buffer is offered gradually, and the sender learns of it at once: every segment is acknowledged.

@@ -85,6 +85,11 @@ pub(crate) const LIMITS: Limits = Limits {
             |host| host.offload == Some(false),
             "its network card always offloads",
         ),
+        (
+            "change",
+            |host| host.change.is_some(),
+            "the kernel's hosts stay as they are",
+        ),
     ],
     flow: &[
         (
@@ -194,6 +199,10 @@ mod tests {
             ("offload = false", "offload"),
             ("syn_timer = \"bsd\"", "syn_timer"),
             ("small_queues = false", "small_queues"),
+            (
+                "change = [{ at = \"1s\", receive_buffer = \"1mb\" }]",
+                "change",
+            ),
         ] {
             let error = refusal(&format!("[host]\n{setting}\n{FLOW}")).unwrap();
             assert_eq!(error.field, format!("host.{field}"), "{error}");

@@ -24,7 +24,10 @@ const RECEIVE_OVERHEAD: u64 = 2;
 /// except for the MSS.
 pub(super) fn network(scenario: &Scenario, groups: u16) -> NetworkConfig {
     let group = scenario.flows.first();
-    let host = group.map_or(scenario.host, |group| group.host.over(&scenario.host));
+    let host = group.map_or_else(
+        || scenario.host.clone(),
+        |group| group.host.over(&scenario.host),
+    );
     let routes = scenario.network();
     let segments = (0..scenario.flows.len()).map(|group| routes.mss(group));
     let packet = segments.max().unwrap_or(MSS) + HEADERS;

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use ::sim::{Config, FlowConfig, HostConfig, MakeController, Route};
+use ::sim::{BufferChange, Config, FlowConfig, HostConfig, MakeController, Route};
 use congestion::AnyController;
 use transport::scheduler::SchedulerConfig;
 use transport::{app, receiver, sender};
@@ -54,6 +54,13 @@ pub(super) fn config<C>(
         check_bounded(network, index, &spec)?;
         let controller = controllers(index)?;
         let receiver = receiver_config(scenario, index, &spec)?;
+        let changes = spec.change.iter().flatten();
+        let buffer_changes: Vec<BufferChange> = changes
+            .map(|change| BufferChange {
+                at: Time::ZERO + change.at,
+                max_buffer: change.receive_buffer,
+            })
+            .collect();
         let sender = sender_config(&spec, network.mss(index));
         let half = way.access / 2;
         let halves = [half, way.access.saturating_sub(half)];
@@ -67,6 +74,7 @@ pub(super) fn config<C>(
             start: Time::ZERO + start,
             sender: sender.clone(),
             receiver,
+            buffer_changes: buffer_changes.clone(),
             host: place,
             forward: route(&way.route.there, there),
             backward: route(&way.route.back, back),

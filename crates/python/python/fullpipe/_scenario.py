@@ -141,6 +141,8 @@ class Host(_Entries):
     """Whether what a connection has waiting below TCP is bounded."""
     offload: bool | None = None
     """Whether TCP hands segments down in bursts."""
+    change: Sequence[Table] | None = None
+    """Changes over time: ``{"at": "20s", "receive_buffer": "64mib"}``."""
 
 
 @dataclass

@@ -49,7 +49,7 @@ pub(super) const MEASURES: &[Measure] = &[
         is_windowed: true,
         about: "median round-trip time, as a multiple of the time that the bottleneck needs for one receive window",
         of: |subject| {
-            let window = subject.scenario()?.host.receive_buffer?.get() as f64;
+            let window = subject.receive_window()?.get() as f64;
             let payload = subject.path()?.limit_bps? as f64;
             Some(rtt_p50(subject)? / (window * 8e3 / payload))
         },

@@ -101,7 +101,7 @@ fn first_group(subject: &Subject<'_>) -> Option<f64> {
 }
 
 fn window_share(subject: &Subject<'_>) -> Option<f64> {
-    let window = subject.scenario()?.host.receive_buffer?.get() as f64;
+    let window = subject.receive_window()?.get() as f64;
     let path = subject.path()?;
     let of_window = window * 8.0 / (path.rtprop_ms / 1e3);
     let limit = path.limit_bps? as f64;

@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use units::Duration;
+use units::{Bytes, Duration};
 
 use crate::{
     FlowRecord, FlowSample, FlowSummary, PathSample, PathSummary, Point, Record, Summary, Together,
@@ -123,6 +123,12 @@ impl<'r> Subject<'r> {
     /// The scenario.
     pub fn scenario(&self) -> Option<&'r Scenario> {
         self.record.map(|record| &record.scenario)
+    }
+
+    /// The largest receive window, if the scenario has one that does not change.
+    pub(super) fn receive_window(&self) -> Option<Bytes> {
+        let host = &self.scenario()?.host;
+        host.receive_buffer.filter(|_| host.change.is_none())
     }
 
     /// The flows over time, in the scenario's order.

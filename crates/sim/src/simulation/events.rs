@@ -283,6 +283,26 @@ impl<O: Observer<C>, C: Controller> Simulation<O, C> {
         self.drive(requests);
     }
 
+    /// The time of the next change of receive buffers; [`Time::MAX`] for never.
+    #[inline]
+    pub(super) fn next_buffer_change(&self) -> Time {
+        let next = self.buffer_changes.last();
+        next.map_or(Time::MAX, |(_, change)| change.at)
+    }
+
+    /// Makes the changes of receive buffers that are due.
+    pub(super) fn change_buffers(&mut self) {
+        while self.next_buffer_change() <= self.now
+            && let Some((flow, change)) = self.buffer_changes.pop()
+        {
+            self.flows[flow].max_buffer = change.max_buffer;
+        }
+        for connection in self.connections.iter_mut() {
+            let flow = &self.flows[FlowIndex::from(connection.id.flow)];
+            connection.receiver.set_max_buffer(flow.max_buffer);
+        }
+    }
+
     /// Starts a flow, or handles arrived objects that have connections of their own.
     pub(super) fn on_start(&mut self, index: FlowIndex) {
         let flow = &self.flows[index];

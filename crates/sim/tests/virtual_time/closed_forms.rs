@@ -3,7 +3,7 @@
 use crate::support::{Fixed, MSS, Watch, at_millis, mbit, millis, path, percentile, run};
 use congestion::{Bytes, ControllerKind, Duration, Time};
 use path::{Buffer, Capacity, LinkConfig, Loss, PathConfig};
-use sim::{Config, FlowConfig, Simulation, dumbbell};
+use sim::{BufferChange, Config, FlowConfig, Simulation, dumbbell};
 use transport::receiver;
 
 /// The rate in Mbit/s: a packet of 1500 bytes takes a millisecond.
@@ -89,6 +89,53 @@ fn the_receive_window_limits_as_the_congestion_window_does() {
         at_millis(75 + 50 * 99),
     );
     assert_eq!(watch.flows[0].received, 100 * window);
+}
+
+/// Of a connection that runs when the buffer changes, and of one that opens later. A round takes 50 ms.
+#[test]
+fn a_receive_buffer_that_changes_limits_from_then_on() {
+    let delay = LinkConfig {
+        delay: millis(25),
+        ..LinkConfig::default()
+    };
+    let path = PathConfig {
+        forward: delay.clone(),
+        reverse: delay,
+    };
+    let window = 64 * MSS;
+    let changed = |seconds: u64, max: u64| BufferChange {
+        at: at_millis(1_000 * seconds),
+        max_buffer: Bytes::new(max),
+    };
+    let flow = |start_ms: u64| FlowConfig {
+        start: at_millis(start_ms),
+        receiver: receiver::Config {
+            initial_buffer: Bytes::new(window),
+            max_buffer: Bytes::new(window),
+            ..receiver::Config::default()
+        },
+        // Those of a flow may be in any order.
+        buffer_changes: vec![changed(3, window / 2), changed(1, window * 2)],
+        ..fixed(10_000)
+    };
+    let config = Config {
+        end: Some(at_millis(5_000)),
+        ..dumbbell(path, vec![flow(0), flow(1_500), flow(3_500)])
+    };
+    let mut simulation = Simulation::new(config, ()).expect("a valid configuration");
+    let mut received_by = |ms: u64| {
+        simulation.run_until(at_millis(ms));
+        let mut received = [0; 3];
+        for (id, _, receiver) in simulation.connections() {
+            received[id.flow] = receiver.received();
+        }
+        received
+    };
+    for (from_ms, windows) in [(490, [10, 0, 0]), (2_490, [20, 20, 0]), (4_490, [5, 5, 5])] {
+        let [before, after] = [from_ms, from_ms + 500].map(&mut received_by);
+        let sent = [0, 1, 2].map(|flow| after[flow] - before[flow]);
+        assert_eq!(sent, windows.map(|of| of * window), "from {from_ms} ms");
+    }
 }
 
 #[test]

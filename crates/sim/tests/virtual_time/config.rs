@@ -2,7 +2,7 @@
 
 use congestion::{Bytes, ControllerKind, Rate, Ratio, Time};
 use path::{Capacity, LinkConfig, Loss, PathConfig};
-use sim::{Config, FlowConfig, Simulation, dumbbell};
+use sim::{BufferChange, Config, FlowConfig, Simulation, dumbbell};
 use transport::app;
 use transport::scheduler::SchedulerConfig;
 
@@ -53,6 +53,15 @@ fn errors_name_the_place_and_the_fix() {
         (
             error(|config| config.flows[0].receiver.ack_every = 0),
             "flows[0].receiver.ack_every",
+        ),
+        (
+            error(|config| {
+                config.flows[0].buffer_changes = vec![BufferChange {
+                    at: Time::ZERO,
+                    max_buffer: Bytes::new(1_000),
+                }];
+            }),
+            "flows[0].buffer_changes[0].max_buffer of 1kb is smaller than two segments",
         ),
         (
             error(|config| config.flows[0].app = app::Config::Transfer { bytes: Bytes::ZERO }),

@@ -47,6 +47,16 @@ impl Default for Config {
 }
 
 impl Config {
+    /// The same settings with this largest buffer, and an initial buffer within it.
+    #[must_use]
+    pub fn with_max_buffer(&self, max: Bytes) -> Config {
+        Config {
+            initial_buffer: self.initial_buffer.min(max),
+            max_buffer: max,
+            ..*self
+        }
+    }
+
     /// Checks every field.
     ///
     /// # Errors

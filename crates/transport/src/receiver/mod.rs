@@ -14,7 +14,7 @@ mod window;
 use core::ops::Range;
 
 use crate::segment::{Ack, Body, Data, SackBlocks, Segment};
-use units::{Duration, Time};
+use units::{Bytes, Duration, Time};
 
 pub use config::Config;
 pub use stats::Stats;
@@ -81,6 +81,12 @@ impl Receiver {
             }
             Body::Data(_) | Body::SynAck { .. } | Body::Ack(_) => None,
         }
+    }
+
+    /// Changes [`Config::max_buffer`]. The next ACK offers a window that follows from it; bytes that were offered before
+    /// stay offered.
+    pub fn set_max_buffer(&mut self, max: Bytes) {
+        self.window.set_max(max.get());
     }
 
     /// The time of the next timer: that of a delayed or compressed ACK.

@@ -126,6 +126,20 @@ impl Window {
         true
     }
 
+    /// Changes the largest size of the buffer. A larger maximum counts for what was measured before, since a sender that
+    /// the old one held back shows no greater need. (Linux takes a new `tcp_rmem` into account at the next hole or
+    /// greater measurement.) With a smaller one, the window shrinks as data arrive, because what was offered stays
+    /// offered.
+    pub(super) fn set_max(&mut self, max: u64) {
+        if max == self.max {
+            return;
+        }
+        self.max = max;
+        self.buffer = self.buffer.min(max);
+        self.opened = self.opened.min(max);
+        self.enlarge(self.twice_space());
+    }
+
     fn twice_space(&self) -> u64 {
         self.space.saturating_mul(2).saturating_add(MARGIN_BYTES)
     }

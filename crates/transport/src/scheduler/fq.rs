@@ -160,6 +160,7 @@ impl Fq {
         loop {
             let is_new = !self.new.is_empty();
             let number = self.new.first().or(self.old.first())?;
+            self.counters.turns += 1;
             let flow = &mut self.flows[number];
             if flow.credit <= 0 {
                 flow.credit += credit_of(self.config.quantum);

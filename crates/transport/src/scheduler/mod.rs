@@ -86,6 +86,9 @@ pub struct Counters {
     pub dropped: u64,
     /// Times that a flow was delayed until its next departure.
     pub throttled: u64,
+    /// Times that a flow was looked at for its next burst; with those of `throttled`, which each take the steps of a heap,
+    /// this is the work of fair queueing.
+    pub turns: u64,
 }
 
 /// The host's queue in front of its NIC. Times passed to it must not decrease.

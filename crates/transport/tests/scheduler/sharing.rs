@@ -27,6 +27,28 @@ fn a_busy_nic_is_shared_fairly_in_bytes_whatever_the_size_of_bursts() {
     assert!(left.iter().all(|bytes| *bytes > 40_000_000), "{left:?}");
 }
 
+/// The scheduler has room for a burst of each. A new flow sends its initial credit first, and then a quantum a turn.
+#[test]
+fn a_busy_nic_is_shared_fairly_by_a_hundred_thousand_flows() {
+    let flows = (0..100_000).map(|_| greedy(2 * MSS)).collect();
+    let config = SchedulerConfig::of(Pacing::Fq);
+    let nic = Rate::from_bits_per_sec(100_000_000_000);
+    let mut host = Host::new(&config, nic, flows, 1);
+    let rounds = 8;
+    let round = nic.time_for(Bytes::new(100_000 * 3_000));
+    let mut last = vec![0; 100_000];
+    let mut served = 0;
+    host.run(Time::ZERO + round * rounds, |_, burst| {
+        served += 1;
+        last[burst.connection as usize] = served;
+    });
+    let turns = rounds * 3_000;
+    let is_fair = |flow: &Flow| flow.left.get().abs_diff(turns) <= 3_000;
+    assert!(host.flows.iter().all(is_fair));
+    // Once all have spent their first credit, each is served once before any is served again.
+    assert!(last.iter().all(|at| served - at < 100_000 + 10));
+}
+
 #[test]
 fn a_slow_flow_is_not_slowed_by_those_who_share_the_rest() {
     let paced = Rate::from_bits_per_sec(10_000_000);
