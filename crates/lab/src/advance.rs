@@ -1,10 +1,9 @@
 //! The completed share of a run, computed from the progress that its engine reports.
 
+use simulate::Progress;
 use units::{Bytes, Duration};
 
 use scenario::Scenario;
-
-use crate::engine::Progress;
 
 /// The progress of a run.
 #[derive(Debug, Clone)]

@@ -1,9 +1,8 @@
 //! The interface of an engine.
 
-use congestion::State;
 use record::Record;
-use scenario::{Controller, Scenario};
-use units::{Bytes, Duration, Rate};
+use scenario::Scenario;
+use simulate::Progress;
 
 use crate::engine_kind::EngineKind;
 use crate::error::EngineError;
@@ -55,27 +54,4 @@ pub trait Engine {
         record.drop_samples();
         Ok(record)
     }
-}
-
-/// The progress of one flow.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Progress {
-    /// The index of the flow among the scenario's flows.
-    pub flow: usize,
-    /// Its controller.
-    pub controller: Controller,
-    /// The time since the start of the run.
-    pub at: Duration,
-    /// The delivered payload, as far as the sender knows; exact at the end.
-    pub delivered: Bytes,
-    /// The payload to deliver; `None` if the flow sends until the end of the run.
-    pub total: Option<Bytes>,
-    /// The recent goodput; at the end, the goodput over the flow's whole life.
-    pub rate: Rate,
-    /// The last measured round-trip time.
-    pub rtt: Option<Duration>,
-    /// The controller's state; `None` before the first ACK.
-    pub state: Option<State>,
-    /// Whether the flow has ended.
-    pub is_done: bool,
 }

@@ -4,6 +4,7 @@ use std::io;
 
 use document::DocumentError;
 use scenario::Controller;
+use simulate::RunError;
 
 /// A reason why a run failed.
 #[derive(Debug, thiserror::Error)]
@@ -52,18 +53,22 @@ pub enum EngineError {
         /// The cause.
         source: quic::bulk::BulkError,
     },
-    /// A scenario that ends when everything has arrived makes no progress.
-    #[error(
-        "nothing has arrived for {silence} of the scenario's time; does its path let anything through? Give it a duration"
-    )]
-    Stalled {
-        /// The time in which nothing has arrived.
-        silence: units::Duration,
-    },
+    /// The simulation failed.
+    #[error(transparent)]
+    Simulation(RunError),
     /// The capture could not be written.
     #[error("cannot write the capture: {0}")]
     Capture(io::Error),
     /// The system refused threads or timers.
     #[error("cannot start: {0}")]
     System(#[from] io::Error),
+}
+
+impl From<RunError> for EngineError {
+    fn from(error: RunError) -> EngineError {
+        match error {
+            RunError::Scenario(error) => EngineError::Scenario(error),
+            error => EngineError::Simulation(error),
+        }
+    }
 }

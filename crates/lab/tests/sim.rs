@@ -7,6 +7,7 @@ use lab::Cancel;
 use lab::{Engine, EngineError, Quic, Sim};
 use record::Record;
 use scenario::Scenario;
+use simulate::RunError;
 use units::Duration;
 
 fn scenario(text: &str) -> Scenario {
@@ -481,7 +482,10 @@ fn a_path_that_lets_no_data_through_ends_a_run_without_a_duration() {
     let error = Sim::new()
         .run(&scenario, &|_| {}, &Cancel::new())
         .unwrap_err();
-    assert!(matches!(error, EngineError::Stalled { .. }), "{error}");
+    assert!(
+        matches!(error, EngineError::Simulation(RunError::Stalled { .. })),
+        "{error}"
+    );
     assert_eq!(error.to_string().lines().count(), 1);
 }
 

@@ -11,7 +11,6 @@
 //! The only `unsafe` code of the workspace for this: the intrinsic takes a raw pointer, and Rust's own function
 //! (`core::hint::prefetch_read`) is not stable yet.
 #![no_std]
-#![expect(unsafe_code, reason = "the intrinsic takes a raw pointer")]
 
 /// The size of a cache line in bytes.
 const LINE: usize = 64;
@@ -36,6 +35,7 @@ pub fn prefetch<T>(value: &T) {
 #[inline]
 fn prefetch_line(address: *const i8) {
     #[cfg(target_arch = "x86_64")]
+    #[expect(unsafe_code, reason = "the intrinsic takes a raw pointer")]
     {
         use core::arch::x86_64::{_MM_HINT_T2, _mm_prefetch};
         // SAFETY: a hint, which reads nothing that the program can see and faults at no address.

@@ -24,6 +24,7 @@
 //! assert_eq!(jain_index([4.0, 0.0]), Some(0.5));
 //! ```
 
+pub mod columns;
 mod dimension;
 mod distribution;
 mod fairness;

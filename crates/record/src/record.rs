@@ -132,6 +132,14 @@ impl Record {
         Some(limit * first.data.passed_before())
     }
 
+    /// All bottlenecks, with their indices, in the order of [`Record::paths`].
+    pub fn bottlenecks(&self) -> impl Iterator<Item = (usize, &PathSummary)> + Clone {
+        let summary = &self.summary;
+        std::iter::once(&summary.path)
+            .chain(&summary.next)
+            .enumerate()
+    }
+
     /// Drops the samples over time of flows and bottlenecks, which take nearly all of a record's memory.
     pub fn drop_samples(&mut self) {
         for flow in &mut self.flows {

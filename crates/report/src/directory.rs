@@ -6,13 +6,12 @@ use std::path::Path;
 use serde_json::json;
 use units::Duration;
 
-use super::columns;
 use super::html::html;
 use super::json::pretty;
 use super::page::Origin;
 use super::place::{self, DirectoryError, REPORT, write_table, write_text};
 use super::qlog::qlog;
-use record::Record;
+use record::{Record, columns};
 use tables::Column;
 
 /// The files of a record's directory.

@@ -18,7 +18,6 @@
 //! }
 //! ```
 
-pub mod columns;
 mod describe;
 mod directory;
 mod html;

@@ -11,17 +11,9 @@ pub(super) const MAX_LINK_LINES: usize = 20;
 /// The columns that a narrow terminal omits, the first one first.
 pub(super) const SPARE_OF_LINKS: [&str; 4] = ["marked", "random losses", "packets", "queue max"];
 
-/// All bottlenecks of a record, with their indices.
-pub(crate) fn bottlenecks(record: &Record) -> impl Iterator<Item = (usize, &PathSummary)> + Clone {
-    let summary = &record.summary;
-    std::iter::once(&summary.path)
-        .chain(&summary.next)
-        .enumerate()
-}
-
 /// The bottlenecks of a record with the longest queues, at most so many of them, in the order of the scenario.
 pub(super) fn busiest(record: &Record, most: usize) -> Vec<(usize, &PathSummary)> {
-    let mut links: Vec<_> = bottlenecks(record).collect();
+    let mut links: Vec<_> = record.bottlenecks().collect();
     if links.len() > most {
         let queue = |link: &PathSummary| link.queue_ms.mean.unwrap_or(0.0);
         links.sort_by(|(_, one), (_, other)| queue(other).total_cmp(&queue(one)));

@@ -5,7 +5,7 @@ use std::ptr;
 use units::{Bytes, Rate};
 
 use super::lanes::{Group, Lane, groups, lanes};
-use super::links::{SPARE_OF_LINKS, bottlenecks, links};
+use super::links::{SPARE_OF_LINKS, links};
 use super::table::Table;
 use super::text::below;
 use record::{
@@ -198,7 +198,7 @@ pub(super) fn notes(records: &[Record], lanes: &[Lane<'_>]) -> Vec<String> {
         notes.extend(super::links::note(record));
         notes.extend(sharing(record));
         let summary = &record.summary;
-        let paths = bottlenecks(record).map(|(_, path)| path);
+        let paths = record.bottlenecks().map(|(_, path)| path);
         let gone = paths.clone().flat_map(discarded);
         notes.extend(gone.map(|gone| named(gone, record, records, lanes)));
         if summary.validity.warning().is_none() {

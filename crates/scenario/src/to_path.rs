@@ -1,7 +1,8 @@
 //! The conversion of a path for `path`, and its capacity.
 
 use std::fmt;
-use std::io::Read;
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::Path;
 
 use document::DocumentError;
@@ -11,7 +12,6 @@ use units::{Bytes, Duration, Time};
 use super::buffer::BufferSpec;
 use super::link_spec::LinkSpec;
 use super::path_spec::PathSpec;
-use files::regular;
 
 /// The maximum size of a trace's file, in bytes. An hour at 100 Mbit/s has about 240 MB of text, so a larger file is
 /// probably no trace.
@@ -111,12 +111,24 @@ impl LinkSpec {
     }
 }
 
+/// Opens a trace's file, if it is a regular one.
+#[cfg(unix)]
+fn open(file: &Path) -> io::Result<File> {
+    files::regular::open(file)
+}
+
+/// In a browser, there is none.
+#[cfg(not(unix))]
+fn open(file: &Path) -> io::Result<File> {
+    File::open(file)
+}
+
 fn read_trace(file: &Path) -> Result<Trace, DocumentError> {
     let wrong = |reason: &dyn fmt::Display| {
         DocumentError::new("trace", format!("{}: {reason}", file.display()))
     };
     let mut text = String::new();
-    let opened = regular::open(file).map_err(|error| wrong(&error))?;
+    let opened = open(file).map_err(|error| wrong(&error))?;
     // One byte above the maximum distinguishes a file that is too large from one that just fits.
     opened
         .take(MAX_TRACE_BYTES + 1)

@@ -12,7 +12,8 @@ use program::interrupt;
 use program::output;
 use program::usage;
 use program::work_bar::WorkBar;
-use report::{Also, columns};
+use record::columns;
+use report::Also;
 use scenario::{Draft, Scenario};
 use units::Duration;
 

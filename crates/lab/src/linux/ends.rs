@@ -11,6 +11,7 @@ use std::time::Instant;
 
 use linux::socket::{self, ConnectOptions, Listener};
 use linux::{Family, Host, Network};
+use simulate::FlowId;
 use transport::app::{self, App};
 use units::{Duration, Time};
 
@@ -19,7 +20,6 @@ use super::poller::{Poller, Ready};
 use super::shared::{Event, SharedConnection};
 use super::side::Side;
 use crate::error::EngineError;
-use crate::flows::FlowId;
 
 /// The tokens of the listeners; tokens of connections count up from zero.
 const LISTENERS: [(Side, u64); 2] = [(Side::Near, u64::MAX - 1), (Side::Far, u64::MAX - 2)];

@@ -36,16 +36,13 @@ use emulator::tunnel::{Direction, TunCounters, Tunnel, TunnelConfig, TunnelCount
 use record::{PathTotals, Record};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use scenario::{Crossing, FlowSpec, Scenario};
+use simulate::{FlowId, Hops, Outcome, Progress, ways};
 use transport::app::App;
 use units::{Bytes, Duration, Time};
 
-use crate::engine::{Cancel, Engine, Progress};
+use crate::engine::{Cancel, Engine};
 use crate::engine_kind::EngineKind;
 use crate::error::EngineError;
-use crate::flows::FlowId;
-use crate::hops::Hops;
-use crate::outcome::Outcome;
-use crate::ways;
 use captured::Captured;
 use ends::{Ends, FlowPlan};
 pub(crate) use limits::LIMITS;
@@ -344,8 +341,8 @@ impl Run<'_> {
         let network = self.scenario.network();
         let outcome = Outcome {
             network: &network,
-            engine: EngineKind::Linux,
-            begin: self.begin,
+            engine: EngineKind::Linux.name(),
+            wall: self.begin.elapsed(),
             at: ended.at,
             is_partial: ended.is_partial,
             payload_share: ways::payload_share(&network),

@@ -5,12 +5,11 @@ use std::net::IpAddr;
 
 use emulator::tunnel::{self, Direction, Hop, Route};
 use path::LinkConfig;
+use simulate::ways::{Way, Ways};
 use units::Duration;
 
 use document::DocumentError;
 use scenario::{Crossing, Scenario};
-
-use crate::ways::{Way, Ways};
 
 /// The most pairs of addresses between two hosts.
 pub(super) const MAX_GROUPS: usize = 200;

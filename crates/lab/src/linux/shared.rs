@@ -4,10 +4,10 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+use simulate::FlowId;
 use transport::app::{self, App};
 
 use super::side::Side;
-use crate::flows::FlowId;
 
 /// A connection, shared by its two ends and the observer of the kernel's counters.
 #[derive(Debug)]

@@ -8,6 +8,8 @@ use linux::Network;
 use linux::diag::{Diag, Filter, SocketState, TcpInfo, TcpState};
 use record::{FlowSample, FlowTotals, Limits};
 use scenario::Scenario;
+use simulate::flow::{self, Flow};
+use simulate::{FlowId, Flows};
 use transport::segment::HEADERS;
 use units::{Bytes, Duration, Rate};
 
@@ -16,8 +18,6 @@ use super::shared::{Event, SharedConnection};
 use super::side::Side;
 use super::ticks::{Holder, Ticks};
 use crate::error::EngineError;
-use crate::flow::{self, Flow};
-use crate::flows::{FlowId, Flows};
 
 /// Watches all flows.
 pub(super) struct Watch {

@@ -5,10 +5,10 @@ use std::net::{Ipv4Addr, SocketAddr};
 use emulator::{DirectionCounters, Relay, RelayConfig, RelayCounters, Sharing};
 use record::PathTotals;
 use scenario::Scenario;
+use simulate::Hops;
 use units::{Bytes, Duration};
 
 use crate::error::EngineError;
-use crate::hops::Hops;
 
 /// The path to the receiver: a relay, or `None` if the path changes nothing.
 pub(super) struct Bottleneck {

@@ -29,16 +29,14 @@ use bytes::Bytes;
 use quic::bulk;
 use record::{Departures, FlowTotals, Record};
 use scenario::{FlowSpec, Scenario};
+use simulate::{Flow, Flows, Outcome, Progress};
 use tokio::task::JoinSet;
 use tokio::time::{MissedTickBehavior, interval};
 use units::Duration;
 
-use crate::engine::{Cancel, Engine, Progress};
+use crate::engine::{Cancel, Engine};
 use crate::engine_kind::EngineKind;
 use crate::error::EngineError;
-use crate::flow::Flow;
-use crate::flows::Flows;
-use crate::outcome::Outcome;
 use bottleneck::Bottleneck;
 pub use limiting::Limiting;
 pub(crate) use limits::LIMITS;
@@ -163,8 +161,8 @@ impl Quic {
         let network = scenario.network();
         let outcome = Outcome {
             network: &network,
-            engine: self.kind(),
-            begin,
+            engine: self.kind().name(),
+            wall: begin.elapsed(),
             at: scenario.duration.filter(|_| !is_partial).unwrap_or(now),
             is_partial,
             payload_share: bulk::payload_share(datagram, IP_HEADERS),

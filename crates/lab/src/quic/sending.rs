@@ -11,12 +11,12 @@ use quic::endpoint::Fingerprint;
 use quic::observer::{Observer, Sample};
 use record::{FlowSample, FlowTotals};
 use scenario::Scenario;
+use simulate::Progress;
+use simulate::flow::{self, Flow};
 use units::{Bytes, Duration, Time};
 
 use super::limiting::Limiting;
-use crate::engine::Progress;
 use crate::error::EngineError;
-use crate::flow::{self, Flow};
 
 /// The headers of IPv4 and UDP, in bytes.
 pub(super) const IP_HEADERS: u16 = 28;

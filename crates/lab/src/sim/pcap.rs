@@ -11,11 +11,11 @@ use ::sim::{End, Passing};
 use capture::packet::Flags;
 use capture::write::{TcpOption, TcpPacket, Writer};
 use path::Ecn;
+use simulate::Tap;
 use transport::segment::{Ack, Body, Data};
 use units::{Bytes, Time};
 
 use super::numbers::Numbers;
-use super::watch::Tap;
 
 /// The window scale: windows count kilobytes, so that 64 MB can be expressed.
 const WINDOW_SCALE: u8 = 10;

@@ -7,7 +7,8 @@ use std::time::{Duration, SystemTime};
 
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::{Field, Row};
-use report::{Also, FILES, Origin, check_dir, columns, tidy, write_dir};
+use record::columns;
+use report::{Also, FILES, Origin, check_dir, tidy, write_dir};
 use serde_json::Value;
 use tables::Column;
 use tables::page::{assert_has, table};

@@ -2,8 +2,8 @@
 
 use std::time::SystemTime;
 
-use record::Record;
-use report::{Origin, columns, html, qlog};
+use record::{Record, columns};
+use report::{Origin, html, qlog};
 use serde_json::Value;
 
 use crate::records::{crowd, record};

@@ -11,7 +11,7 @@ use scenario::{FlowSpec, Scenario};
 use transport::app;
 use units::{Bytes, Duration, Rate, Time};
 
-use crate::engine::Progress;
+use crate::progress::Progress;
 
 /// The time over which the reported rate is a mean.
 const RATE_WINDOW: Duration = Duration::from_secs(1);
@@ -20,7 +20,7 @@ const RATE_WINDOW: Duration = Duration::from_secs(1);
 const MIN_POINT_INTERVAL: Duration = Duration::from_millis(50);
 
 /// No time in any limit, for engines that do not distinguish pacing.
-pub(crate) const NO_LIMITS: Limits = Limits {
+pub const NO_LIMITS: Limits = Limits {
     busy: Duration::ZERO,
     application: Duration::ZERO,
     receiver: Duration::ZERO,
@@ -30,7 +30,7 @@ pub(crate) const NO_LIMITS: Limits = Limits {
 };
 
 /// The counters of a flow that has sent nothing yet, for engines that count as TCP hosts do.
-pub(crate) const NOTHING_SENT: FlowTotals = FlowTotals {
+pub const NOTHING_SENT: FlowTotals = FlowTotals {
     payload: Bytes::ZERO,
     sent: Some(Bytes::ZERO),
     retransmitted: Some(Bytes::ZERO),
@@ -45,7 +45,7 @@ pub(crate) const NOTHING_SENT: FlowTotals = FlowTotals {
 
 /// The observed state of one flow.
 #[derive(Debug, Clone)]
-pub(crate) struct Flow {
+pub struct Flow {
     span: FlowSpan,
     /// The flow's `bytes` in the scenario.
     bytes: Option<Bytes>,
@@ -155,6 +155,7 @@ impl Flow {
 
     /// Records a sample. If the flow opens many connections, the sample is of one of them and has no state: the
     /// connections share none.
+    #[inline]
     pub fn sample(&mut self, mut sample: FlowSample) {
         self.rtt = sample.rtt.or(self.rtt);
         self.state = sample.state;
@@ -271,7 +272,8 @@ impl Flow {
 }
 
 /// A sample from one of our controllers, without the values that only its transport knows.
-pub(crate) fn sample(at: Duration, snapshot: &Snapshot) -> FlowSample {
+#[inline]
+pub fn sample(at: Duration, snapshot: &Snapshot) -> FlowSample {
     FlowSample {
         at,
         cwnd: snapshot.cwnd,

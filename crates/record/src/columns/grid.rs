@@ -1,9 +1,11 @@
 //! Flows at common times. Samples are taken at ACKs, whose times differ from flow to flow.
 
-use record::{FlowRecord, Record};
 use scenario::Scenario;
 use tables::Column;
 use units::Duration;
+
+use crate::flow::FlowRecord;
+use crate::record::Record;
 
 use super::rows::{SampleRow, sample_columns};
 

@@ -2,34 +2,51 @@
 
 use std::collections::HashMap;
 
-use ::sim::{BufferChange, Config, FlowConfig, HostConfig, MakeController, Route};
+use ::sim::{BufferChange, Config, FlowConfig, HostConfig, MakeController, Route, Simulation};
 use congestion::AnyController;
 use transport::scheduler::SchedulerConfig;
 use transport::{app, receiver, sender};
 use units::{Bytes, ConfigError, Duration, Time};
 
-use crate::engine_kind::EngineKind;
+use crate::ENGINE;
 use crate::ways::Ways;
 use document::DocumentError;
 use scenario::{Crossing, HostSpec, LinkSpec, Name, Network, Scenario};
 
 /// The index of a link's direction in the simulation.
-pub(super) fn link_of(crossing: Crossing) -> usize {
+pub fn link_of(crossing: Crossing) -> usize {
     crossing.link * 2 + usize::from(crossing.is_back)
 }
 
 /// Makes the controllers of a group of flows, given its index.
 pub type MakeControllers<'m, C> = &'m dyn Fn(usize) -> Result<MakeController<C>, DocumentError>;
 
-/// The controllers of the scenario that are our own, in their variant for hosts like Linux.
-pub(super) fn ours(
+/// The controllers of a group of flows of the scenario, which are our own, in their variant for hosts like Linux.
+///
+/// # Errors
+///
+/// The group's controller is not our own.
+pub fn ours(
     scenario: &Scenario,
     group: usize,
 ) -> Result<MakeController<AnyController>, DocumentError> {
-    let settings = scenario.our_controller(group, EngineKind::Sim.name())?;
+    let settings = scenario.our_controller(group, ENGINE)?;
     Ok(MakeController::new(move |connection| {
         AnyController::on_host(settings, connection)
     }))
+}
+
+/// Checks that a scenario can be run.
+///
+/// # Errors
+///
+/// The scenario is invalid, or asks for something impossible.
+pub fn check(scenario: &Scenario) -> Result<(), DocumentError> {
+    scenario.check()?;
+    let controllers = |group| ours(scenario, group);
+    let config = config(&scenario.network(), &controllers)?;
+    Simulation::new(config, ()).map_err(refused)?;
+    Ok(())
 }
 
 /// Translates a network. All groups that send from the same site share a host, unless they have a `scheduler` or `nic`
@@ -38,7 +55,7 @@ pub(super) fn ours(
 /// # Errors
 ///
 /// A trace cannot be read, or the scenario asks for something impossible.
-pub(super) fn config<C>(
+pub fn config<C>(
     network: &Network<'_>,
     controllers: MakeControllers<'_, C>,
 ) -> Result<Config<C>, DocumentError> {
@@ -184,7 +201,7 @@ fn check_bounded(
 }
 
 /// Converts an error of the simulation about a scenario that passed its own checks.
-pub(super) fn refused(error: ConfigError) -> DocumentError {
+pub fn refused(error: ConfigError) -> DocumentError {
     error.into()
 }
 

@@ -1,10 +1,12 @@
 //! The tables of a record: their rows and columns.
 
-use record::{FlowRecord, FlowSample, PathSample, Record, Transfer};
 use tables::Column;
 use units::{Bytes, Duration};
 
-use crate::links::bottlenecks;
+use crate::flow::{FlowRecord, FlowSample};
+use crate::path::PathSample;
+use crate::record::Record;
+use crate::transfer::Transfer;
 
 /// A flow at a given time.
 pub struct SampleRow<'r> {
@@ -155,7 +157,7 @@ pub fn queue(
         /// how long a packet that arrived now would wait
         "delay_ms": |row| row.sample.delay,
     });
-    let links = bottlenecks(record).zip(&record.paths);
+    let links = record.bottlenecks().zip(&record.paths);
     let rows = links.flat_map(|((hop, link), path)| {
         let samples = path.samples.iter();
         samples.map(move |sample| QueueRow {
@@ -167,7 +169,7 @@ pub fn queue(
     (columns, rows)
 }
 
-/// `transfers.parquet`: one row for each transfer, in the order of [`Transfers`](record::Transfers).
+/// `transfers.parquet`: one row for each transfer, in the order of [`Transfers`](crate::Transfers).
 pub fn transfers(record: &Record) -> (Vec<Column<'_, &Transfer>>, impl Iterator<Item = &Transfer>) {
     let columns = tables::columns!(&Transfer {
         /// the `id` of the flow that carried it

@@ -6,8 +6,8 @@ use scenario::{Crossing, Network};
 use units::Duration;
 
 /// The observed state of all bottlenecks.
-#[derive(Debug)]
-pub(crate) struct Hops {
+#[derive(Debug, Clone)]
+pub struct Hops {
     /// The observed direction of each link.
     crossings: Vec<Crossing>,
     recorders: Vec<PathRecorder>,

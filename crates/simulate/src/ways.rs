@@ -9,7 +9,7 @@ use scenario::{Network, Route};
 
 /// The links, and the ways over them.
 #[derive(Debug)]
-pub(super) struct Ways {
+pub struct Ways {
     /// Both directions of each link.
     pub links: Vec<PathConfig>,
     /// The way of each group of flows.
@@ -18,7 +18,7 @@ pub(super) struct Ways {
 
 /// A group's way.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(super) struct Way {
+pub struct Way {
     /// The links that it crosses.
     pub route: Route,
     /// The propagation delay that is not in those links, both directions together.
@@ -36,6 +36,8 @@ impl Way {
 }
 
 impl Ways {
+    /// The links of a network, and the ways of its groups.
+    ///
     /// # Errors
     ///
     /// A trace cannot be read, or the scenario asks for something impossible.
@@ -59,7 +61,7 @@ impl Ways {
 }
 
 /// The share of payload in the packets of the group with the largest ones.
-pub(super) fn payload_share(network: &Network<'_>) -> f64 {
+pub fn payload_share(network: &Network<'_>) -> f64 {
     let sizes = (0..network.routes().len()).map(|group| network.mss(group));
     let mss = sizes.max().unwrap_or_default();
     mss.get() as f64 / (mss + HEADERS).get() as f64

@@ -7,17 +7,19 @@ use scenario::Scenario;
 use transport::app::{self, App};
 use units::Duration;
 
-use crate::engine::Progress;
 use crate::flow::Flow;
+use crate::progress::Progress;
 
 /// The index of a flow among the scenario's flows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) struct FlowId(pub usize);
+pub struct FlowId(pub usize);
 
 /// The observed state of all flows.
-#[derive(Debug)]
-pub(crate) struct Flows {
+#[derive(Debug, Clone)]
+pub struct Flows {
+    /// The flows, in the order of the scenario.
     pub flows: Vec<Flow>,
+    /// Their transfers.
     pub transfers: TransferRecorder,
 }
 
@@ -93,12 +95,14 @@ impl Flows {
 impl Index<FlowId> for Flows {
     type Output = Flow;
 
+    #[inline]
     fn index(&self, id: FlowId) -> &Flow {
         &self.flows[id.0]
     }
 }
 
 impl IndexMut<FlowId> for Flows {
+    #[inline]
     fn index_mut(&mut self, id: FlowId) -> &mut Flow {
         &mut self.flows[id.0]
     }

@@ -15,8 +15,9 @@ use crate::flow;
 use crate::flows::{FlowId, Flows};
 
 /// Observes all flows, and packets if the tap `T` wants them.
-#[derive(Debug)]
-pub(super) struct Watch<T> {
+#[derive(Debug, Clone)]
+pub struct Watch<T> {
+    /// The flows.
     pub flows: Flows,
     /// The additional state of each flow.
     states: Vec<FlowState>,
@@ -27,7 +28,7 @@ pub(super) struct Watch<T> {
 }
 
 /// Receives packets.
-pub(super) trait Tap {
+pub trait Tap {
     /// Whether the tap wants packets.
     const WANTS_SEGMENTS: bool;
 
@@ -48,7 +49,7 @@ impl Tap for () {
 }
 
 /// The state of a flow that only a simulation can see.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct FlowState {
     /// The host's view of the flow; `None` with many connections, each of which is paced by itself.
     host: Option<HostRecorder>,
@@ -60,7 +61,7 @@ struct FlowState {
 }
 
 /// The counters of a flow that has sent nothing yet.
-pub(super) const NOTHING_SENT: FlowTotals = FlowTotals {
+pub const NOTHING_SENT: FlowTotals = FlowTotals {
     spurious_recoveries: Some(0),
     tail_loss_probes: Some(0),
     opens: Some(Opens {
@@ -91,11 +92,7 @@ fn limits<C: Controller>(now: Time, sender: &Sender<C>) -> Limits {
 }
 
 /// The counters of a connection at `now`, except for ECN marks, which are counted by flow.
-pub(super) fn totals<C: Controller>(
-    now: Time,
-    sender: &Sender<C>,
-    receiver: &Receiver,
-) -> FlowTotals {
+pub fn totals<C: Controller>(now: Time, sender: &Sender<C>, receiver: &Receiver) -> FlowTotals {
     let stats = sender.stats();
     FlowTotals {
         payload: Bytes::new(receiver.arrived()),
@@ -160,7 +157,7 @@ impl<T> Watch<T> {
 }
 
 /// The payload of each flow's full packets.
-pub(super) fn segment_sizes(network: &Network<'_>) -> Vec<Bytes> {
+pub fn segment_sizes(network: &Network<'_>) -> Vec<Bytes> {
     let groups = network.scenario().flows.iter().enumerate();
     let sizes = groups.flat_map(|(group, spec)| {
         let mss = network.mss(group);

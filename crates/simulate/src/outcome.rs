@@ -1,28 +1,33 @@
 //! The end of a run: its record.
 
-use std::time::Instant;
+use std::time::Duration as RealTime;
 
 use record::{Record, Recorded, RunFacts};
 use scenario::Network;
 use units::Duration;
 
-use crate::engine::Progress;
-use crate::engine_kind::EngineKind;
 use crate::flows::Flows;
 use crate::hops::Hops;
+use crate::progress::Progress;
 
 /// A run that is over.
-pub(crate) struct Outcome<'s> {
+#[derive(Debug)]
+pub struct Outcome<'s> {
+    /// The scenario, with the routes of its flows.
     pub network: &'s Network<'s>,
-    pub engine: EngineKind,
-    /// The real time at which it began.
-    pub begin: Instant,
+    /// The engine's name.
+    pub engine: &'static str,
+    /// The elapsed real time.
+    pub wall: RealTime,
     /// The end in the scenario's time, unless all flows were complete before.
     pub at: Duration,
+    /// Whether the run was ended early.
     pub is_partial: bool,
     /// The share of payload in the largest full packet of all flows.
     pub payload_share: f64,
+    /// The bottlenecks.
     pub hops: Hops,
+    /// The flows.
     pub flows: Flows,
 }
 
@@ -42,9 +47,9 @@ impl Outcome<'_> {
         };
         let run = RunFacts {
             network: self.network,
-            engine: self.engine.name(),
+            engine: self.engine,
             end,
-            wall: self.begin.elapsed(),
+            wall: self.wall,
             is_partial: self.is_partial,
             payload_share: self.payload_share,
         };

@@ -1,0 +1,101 @@
+//! A run under way.
+
+use std::path::Path;
+use std::time::Duration;
+
+use congestion::AnyController;
+use scenario::{Draft, Scenario};
+use simulate::{Flows, Hops, NOTHING_SENT, Run, RunError, ours};
+
+use crate::bounds::{self, MAX_TEXT_BYTES};
+use crate::json;
+
+/// A run under way. Errors are one line for people, with the line of the text and the field.
+#[derive(Debug)]
+pub struct Play {
+    scenario: Scenario,
+    run: Run<(), AnyController>,
+}
+
+impl Play {
+    /// Begins a run of the scenario with this text, and with this seed in place of its own.
+    ///
+    /// # Errors
+    ///
+    /// The text is no scenario, or one that is too large or reads files.
+    pub fn begin(text: &str, seed: Option<u64>) -> Result<Play, String> {
+        if text.len() > MAX_TEXT_BYTES {
+            return Err(format!("the text is longer than {MAX_TEXT_BYTES} bytes"));
+        }
+        let begun = || {
+            let mut draft = Draft::parse(text, Path::new(""))?;
+            if let Some(seed) = seed {
+                draft.set("seed", &seed.to_string())?;
+            }
+            let scenario = draft.read()?;
+            bounds::check(&scenario).map_err(|error| draft.located(error))?;
+            let network = scenario.network();
+            let (hops, flows) = (Hops::of(&network), Flows::new(&scenario, NOTHING_SENT));
+            let controllers = |group| ours(&scenario, group);
+            let run = Run::new(&network, &controllers, hops, flows, ());
+            let run = run.map_err(|error| match error {
+                RunError::Scenario(error) => draft.located(error).into(),
+                error => error,
+            })?;
+            Ok(Play { scenario, run })
+        };
+        begun().map_err(|error: RunError| error.to_string())
+    }
+
+    /// Runs at most so many [steps](Run::step). Returns whether there is more to run.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Run::step`].
+    pub fn step(&mut self, most: u32) -> Result<bool, String> {
+        for _ in 0..most {
+            if !self.run.step().map_err(|error| error.to_string())? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// The record as JSON: that of the whole run at its end, and of the time until now before. It has the summary
+    /// (`docs/records.md`), without the real time, and the tables of the record as columns: for each column, its cells from
+    /// the first row to the last.
+    pub fn record(&self) -> String {
+        let network = self.scenario.network();
+        let (outcome, ()) = self.run.so_far(&network, Duration::ZERO);
+        json::of(&outcome.record(&|_| ()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A text runs for a moment, or is refused in one line.
+    #[test]
+    fn any_text() {
+        let corpus = [
+            "name='x'\nduration='1s'\npath={rate='1mbit',rtt='40ms'}\nflow=[{controller='bbr1'}]",
+            "link=[{name='a',from='b',to='c',rate='9mbit',rtt='1ms'}]\nflow=[{controller='reno',from='b',to='c',bytes='9kb'}]",
+        ];
+        for text in corpus {
+            Play::begin(text, None).unwrap();
+        }
+        fuzzing::run("play_texts", &corpus.map(|text| text.into()), |bytes| {
+            let Ok(text) = str::from_utf8(bytes) else {
+                return;
+            };
+            let run = Play::begin(text, Some(1)).and_then(|mut play| {
+                play.step(2)?;
+                Ok(play.record())
+            });
+            if let Err(error) = run {
+                assert!(!error.contains(char::is_control), "{error}");
+            }
+        });
+    }
+}

@@ -1,0 +1,23 @@
+// Runs the scenarios in a directory with the module: `node run.mjs MODULE DIRECTORY STEPS`. For `NAME.toml`, writes the record after
+// so many steps to `NAME.early` and that of the whole run to `NAME.whole`, or one line to `NAME.error`.
+
+import { readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { Play } from "../web/play.js";
+
+const [file, directory, steps] = process.argv.slice(2);
+const module = new WebAssembly.Module(readFileSync(file));
+if (WebAssembly.Module.imports(module).length > 0) {
+    throw new Error("the module needs something of its host");
+}
+for (const name of readdirSync(directory).filter((name) => name.endsWith(".toml"))) {
+    const to = (end, bytes) => writeFileSync(`${directory}/${name.slice(0, -4)}${end}`, bytes);
+    try {
+        const play = new Play(module, readFileSync(`${directory}/${name}`, "utf8"));
+        play.step(Number(steps));
+        to("early", play.record());
+        while (play.step(100));
+        to("whole", play.record());
+    } catch (error) {
+        to("error", error.message);
+    }
+}

@@ -1,0 +1,234 @@
+//! The module gives the same bytes in a host of WebAssembly as natively, and it is small.
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use play::Play;
+use scenario::Draft;
+
+const TARGET: &str = "wasm32-unknown-unknown";
+
+/// The maximum size of the compressed module: what a page loads before its first picture.
+const MAX_MODULE_BYTES: usize = 1_500_000;
+
+/// The number of steps before the first record.
+const EARLY_STEPS: u32 = 30;
+
+/// Files in `scenarios`, here for a shorter time.
+const FILES: &str = "branch-office bufferbloat cellular dumbbell edge-server home loss-1pct parking-lot web-and-video";
+
+/// Other scenarios, each with its name: every controller, kind of loss, queue discipline, application and change.
+const TEXTS: &str = "
+one flow|path={rate='20mbit',rtt='40ms',buffer='2bdp'};flow=[{controller='bbr1'}]
+three flows|path={rate='20mbit',rtt='40ms',buffer='2bdp'};flow=[{controller='bbr3'},{controller='cubic',start='1s'},{controller='reno'}]
+rivals|path={rate='50mbit',rtt='20ms',buffer='1bdp'};flow=[{controller='bbr3'},{controller='bbr1'}]
+random loss|path={rate='100mbit',rtt='100ms',loss='1%'};flow=[{controller='bbr3'},{controller='cubic'}]
+bursts of loss|path={rate='20mbit',rtt='40ms',loss={kind='gilbert',p='1%',r='20%'}};flow=[{controller='bbr1'}]
+codel|path={rate='20mbit',rtt='40ms',buffer='8bdp',queue='codel'};flow=[{controller='cubic',count=3}]
+fq-codel|path={rate='20mbit',rtt='40ms',buffer='8bdp',queue='fq_codel'};host={ecn=true};flow=[{controller='cubic'},{controller='bbr3'}]
+red|path={rate='20mbit',rtt='40ms',buffer='8bdp',queue={kind='red',min='50kb',max='200kb'}};flow=[{controller='reno',count=3}]
+marks|path={rate='200mbit',rtt='1ms',queue={kind='threshold',at='100kb'}};host={nic='1gbit',ecn=true};flow=[{controller='cubic',count=5}]
+video|path={rate='9mbit',rtt='40ms',jitter='3ms'};flow=[{controller='bbr1',app={kind='video',ladder=['1mbit','5mbit']}}]
+changes|path={rate='20mbit',rtt='40ms',buffer='200p',change=[{at='2s',rate='5mbit'},{at='3s',rtt='90ms'}]};flow=[{controller='bbr1'}]
+jitter|path={rate='20mbit',rtt='40ms',jitter={up_to='20ms',distribution='paretonormal',reorders=true}};flow=[{controller='bbr3'}]
+poisson|path={rate='20mbit',rtt='40ms'};flow=[{controller='cubic',app={kind='poisson',load='9mbit',sizes={kind='lognormal',median='20kb',sigma=1}}}]
+lost ACKs|path={rate='20mbit',rtt='40ms',ack_loss='2%'};flow=[{controller='bbr1',bytes='5mb'}]
+";
+
+/// Scenarios that are refused.
+const REFUSED: &str = "
+unit|path={rate='1furlong'}
+text|[[[[[[[[
+trace|path={trace='/etc/passwd'};flow=[{controller='bbr1'}]
+many|path={rate='1mbit',rtt='9ms'};flow=[{controller='bbr1',count=10000}]
+long|duration='2h';path={rate='1mbit',rtt='9ms'};flow=[{controller='bbr1'}]
+fast|path={rate='1tbit',rtt='9ms'};flow=[{controller='bbr1'}]
+kernel|path={rate='1mbit'};flow=[{controller='kernel:bbr'}]
+";
+
+/// The scenarios of such a list, by name.
+fn listed(list: &str) -> impl Iterator<Item = (String, String)> {
+    let lines = list.lines().filter_map(|line| line.split_once('|'));
+    lines.map(|(name, text)| {
+        let text = text.replace(';', "\n");
+        let length = match text.starts_with("duration") {
+            true => "",
+            false => "duration='5s'\n",
+        };
+        (name.to_owned(), format!("name='x'\n{length}{text}"))
+    })
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// A command without what this test's own build has set, which applies to another target.
+fn command(program: &str) -> Command {
+    let mut command = Command::new(program);
+    for (name, _) in std::env::vars() {
+        let of = [
+            "CARGO_UNSTABLE",
+            "CARGO_RESOLVER",
+            "CARGO_ENCODED",
+            "RUSTFLAGS",
+        ];
+        if of.iter().any(|prefix| name.starts_with(prefix)) {
+            command.env_remove(name);
+        }
+    }
+    command.current_dir(root()).stdin(Stdio::null());
+    command
+}
+
+fn answer(command: &mut Command) -> Option<String> {
+    let output = command.output().ok()?;
+    let text = String::from_utf8(output.stdout).ok()?;
+    output.status.success().then(|| text.trim().to_owned())
+}
+
+/// Compiles the module: with the standard library that rustup has installed for the target, or with that of Debian's packages
+/// rustc-web, rust-web-src and lld-19. `None` if neither is there.
+fn module() -> Option<PathBuf> {
+    let mut build = command("cargo");
+    let what = "build --release --locked -p fullpipe-play --target-dir target/play --target";
+    build.args(what.split(' ')).arg(TARGET);
+    let libraries = ["--print", "target-libdir", "--target", TARGET];
+    let installed = answer(command("rustc").args(libraries));
+    if !installed.is_some_and(|libraries| Path::new(&libraries).is_dir()) {
+        let sources = "lib/rustlib/src/rust/library";
+        let debian = answer(command("/usr/bin/rustc").args(["--print", "sysroot"]))?;
+        answer(command("wasm-ld-19").arg("--version"))?;
+        if !Path::new(&debian).join(sources).is_dir() {
+            return None;
+        }
+        build.arg("-Zbuild-std=std,panic_abort");
+        build.envs([("RUSTC", "/usr/bin/rustc"), ("RUSTC_BOOTSTRAP", "1")]);
+        build.env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER", "wasm-ld-19");
+    }
+    let built = build.output().expect("cargo");
+    let told = String::from_utf8_lossy(&built.stderr);
+    assert!(built.status.success(), "{told}");
+    Some(
+        root()
+            .join("target/play")
+            .join(TARGET)
+            .join("release/play.wasm"),
+    )
+}
+
+/// The texts of all scenarios, by name.
+fn scenarios() -> Vec<(String, String)> {
+    let file = |name: &str| {
+        let file = root().join("scenarios").join(name).with_extension("toml");
+        let mut draft = Draft::load(&file).expect("a scenario");
+        for (field, value) in [("duration", "12s"), ("warmup", "1s")] {
+            draft.set(field, value).expect("a field");
+        }
+        let scenario = draft.read().expect("a scenario");
+        (name.to_owned(), scenario.to_string())
+    };
+    FILES.split(' ').map(file).chain(listed(TEXTS)).collect()
+}
+
+/// Runs natively; returns the early record and the whole one.
+fn natively(text: &str) -> Result<[String; 2], String> {
+    let mut play = Play::begin(text, None)?;
+    play.step(EARLY_STEPS)?;
+    let early = play.record();
+    while play.step(100)? {}
+    Ok([early, play.record()])
+}
+
+#[test]
+fn a_run_that_was_looked_at_has_the_same_record() {
+    for (name, text) in scenarios() {
+        let mut looked = Play::begin(&text, None).expect(&name);
+        let mut other = Play::begin(&text, None).expect(&name);
+        for _ in 0..4 {
+            let (goes_on, also) = (looked.step(97), other.step(97));
+            assert_eq!(goes_on, also, "{name}");
+            looked.record();
+        }
+        assert!(looked.record() == other.record(), "{name}");
+    }
+}
+
+#[test]
+fn a_refusal_is_one_line() {
+    for (name, text) in listed(REFUSED) {
+        let error = natively(&text).expect_err(&name);
+        assert!(!error.contains(char::is_control), "{name}: {error}");
+        if name == "trace" {
+            let told = "line 3: path.trace: no file is read here; give a rate";
+            assert_eq!(error, told);
+        }
+    }
+    let seeded = |seed| Play::begin(&scenarios()[0].1, seed).map(|play| play.record());
+    assert_ne!(seeded(None), seeded(Some(7)));
+}
+
+#[test]
+fn a_browser_s_bytes_are_those_of_this_machine() {
+    let Some(module) = module() else {
+        skipping::skip!(
+            "the module in WebAssembly: rustup has no target {TARGET} (`rustup target add {TARGET}`), and Debian's rustc-web, \
+             rust-web-src and lld-19 are not installed"
+        );
+        return;
+    };
+    let bytes = fs::read(&module).expect("a module");
+    let mut compressed = GzEncoder::new(Vec::new(), Compression::best());
+    compressed.write_all(&bytes).expect("memory");
+    let compressed = compressed.finish().expect("memory").len();
+    println!("the module: {} bytes, {compressed} compressed", bytes.len());
+    assert!(compressed <= MAX_MODULE_BYTES);
+    if answer(command("node").arg("--version")).is_none() {
+        skipping::skip!("the module's bytes: node is not installed");
+        return;
+    }
+    let directory = tempfile::tempdir().expect("a directory");
+    let all = scenarios();
+    let refused: Vec<_> = listed(REFUSED).collect();
+    for (name, text) in all.iter().chain(&refused) {
+        let file = directory.path().join(format!("{name}.toml"));
+        fs::write(file, text).expect("a file");
+    }
+    let mut node = command("node");
+    node.arg(root().join("crates/play/tests/run.mjs"));
+    node.arg(&module)
+        .arg(directory.path())
+        .arg(EARLY_STEPS.to_string());
+    let ran = node.output().expect("node");
+    let told = String::from_utf8_lossy(&ran.stderr);
+    assert!(ran.status.success(), "{told}");
+    let seen = |name: &str, what: &str| {
+        let file = directory.path().join(format!("{name}.{what}"));
+        fs::read_to_string(file).unwrap_or_else(|error| format!("no {what}: {error}"))
+    };
+    for (name, text) in &all {
+        let own = natively(text).expect(name);
+        for (own, what) in own.iter().zip(["early", "whole"]) {
+            let its = seen(name, what);
+            let same = own.bytes().zip(its.bytes());
+            let same = same.take_while(|(own, its)| own == its).count();
+            let around = |text: &str| {
+                let from = same.saturating_sub(80);
+                text.get(from..text.len().min(same + 80)).map(str::to_owned)
+            };
+            assert!(
+                *own == its,
+                "{name}, {what}: {:?}, in the module {:?}",
+                around(own),
+                around(&its)
+            );
+        }
+    }
+    for (name, text) in refused {
+        assert_eq!(natively(&text), Err(seen(&name, "error")), "{name}");
+    }
+}
