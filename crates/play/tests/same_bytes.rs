@@ -55,9 +55,10 @@ fn listed(list: &str) -> impl Iterator<Item = (String, String)> {
     let lines = list.lines().filter_map(|line| line.split_once('|'));
     lines.map(|(name, text)| {
         let text = text.replace(';', "\n");
-        let length = match text.starts_with("duration") {
-            true => "",
-            false => "duration='5s'\n",
+        let length = if text.starts_with("duration") {
+            ""
+        } else {
+            "duration='5s'\n"
         };
         (name.to_owned(), format!("name='x'\n{length}{text}"))
     })

@@ -180,7 +180,11 @@ note
             ("### a", "### c", 4),
             ("why", "other", 1),
             ("note", "other", 1),
-            ("| elsewhere | ≥ 1 | 2 |", "| elsewhere | ≥ 1 | not measured |", 1),
+            (
+                "| elsewhere | ≥ 1 | 2 |",
+                "| elsewhere | ≥ 1 | not measured |",
+                1,
+            ),
             ("| elsewhere", "| anywhere", 2),
             ("published | quic", "published | linux", 6),
         ] {
