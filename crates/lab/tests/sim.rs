@@ -8,7 +8,6 @@ use lab::{Engine, EngineError, Quic, Sim};
 use record::Record;
 use scenario::Scenario;
 use simulate::RunError;
-use simulate::RunError;
 use units::Duration;
 
 fn scenario(text: &str) -> Scenario {
