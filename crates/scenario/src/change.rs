@@ -3,9 +3,7 @@
 use path::Mtu;
 use serde::{Deserialize, Deserializer, Serialize};
 use units::bounds::refused;
-use units::{Bytes, Duration, Rate};
-
-use super::host::buffer;
+use units::{Duration, Rate};
 
 /// A change: `[[path.change]]` with `at`, and `rate`, `rtt`, `mtu` or several of them; `[[path.uplink.change]]` with `at`, and
 /// `rate` or `mtu`.
@@ -24,20 +22,6 @@ pub struct ChangeSpec {
     pub rtt: Option<Duration>,
     /// `mtu`: the link's new MTU.
     pub mtu: Option<Mtu>,
-}
-
-/// A change of the hosts: `[[host.change]]`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(
-    deny_unknown_fields,
-    expecting = "a table such as { at = \"20s\", receive_buffer = \"64mib\" }"
-)]
-pub struct HostChangeSpec {
-    /// `at`: the time of the change, from the start of the run.
-    pub at: Duration,
-    /// `receive_buffer`: the new maximum of the receive window, in payload.
-    #[serde(deserialize_with = "buffer")]
-    pub receive_buffer: Bytes,
 }
 
 /// A list of changes, or a single one.

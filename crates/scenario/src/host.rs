@@ -6,7 +6,7 @@ use transport::sender::{FastOpen, LossDetection, SynTimer};
 use units::bounds::{positive, refused, whole};
 use units::{Bytes, Duration, Rate};
 
-use super::change::{HostChangeSpec, one_or_more};
+use super::change::one_or_more;
 
 /// Defines a table of optional fields, which may override another one.
 macro_rules! optional {
@@ -95,6 +95,20 @@ struct HostSpec {
 }
 }
 
+/// A change of the hosts: `[[host.change]]`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(
+    deny_unknown_fields,
+    expecting = "a table such as { at = \"20s\", receive_buffer = \"64mib\" }"
+)]
+pub struct HostChangeSpec {
+    /// `at`: the time of the change, from the start of the run.
+    pub at: Duration,
+    /// `receive_buffer`: the new maximum of the receive window, in payload.
+    #[serde(deserialize_with = "buffer")]
+    pub receive_buffer: Bytes,
+}
+
 fn mss<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
     // The minimum is IPv4's guarantee (RFC 9293, section 3.7.1), and the maximum fits a jumbo frame.
     whole(
@@ -129,7 +143,7 @@ fn some_buffer<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Byte
     buffer(deserializer).map(Some)
 }
 
-pub(crate) fn buffer<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Bytes, D::Error> {
+fn buffer<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Bytes, D::Error> {
     let buffer = Bytes::deserialize(deserializer)?;
     let least = transport::segment::MSS * 2;
     if buffer < least {
