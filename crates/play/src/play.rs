@@ -80,7 +80,7 @@ mod tests {
     fn any_text() {
         let corpus = [
             "name='x'\nduration='1s'\npath={rate='1mbit',rtt='40ms'}\nflow=[{controller='bbr1'}]",
-            "link=[{name='a',from='b',to='c',rate='9mbit',rtt='1ms'}]\nflow=[{controller='reno',from='b',to='c',bytes='9kb'}]",
+            "name='y'\nlink=[{name='a',from='b',to='c',rate='9mbit',rtt='1ms'}]\nflow=[{controller='reno',from='b',to='c',bytes='9kb'}]",
         ];
         for text in corpus {
             Play::begin(text, None).unwrap();
