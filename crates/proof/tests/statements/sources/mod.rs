@@ -125,7 +125,9 @@ fn of_crate(directory: &Path) -> Vec<Root> {
             path
         }
     });
+    let is_source = |path: &PathBuf| path.extension().is_some_and(|of| of == "rs");
     let beside: Vec<PathBuf> = beside
+        .filter(is_source)
         .map(|path| path.strip_prefix(directory).expect("inside").to_owned())
         .collect();
     let within = directory.strip_prefix(root()).expect("inside");
