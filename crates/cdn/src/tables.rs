@@ -326,9 +326,9 @@ fn notes(found: &Found) -> Vec<String> {
         notes.push(format!(
             "Lines that share a link share its queue, so what one line sends changes the results of the others. For the truth, all of them have \
              the same arm. In a study by client network they have a mix of arms, and it compares lines that have the queue of the mix. \
-             Interference is the relative difference between the mean of {} studies and the truth: what the arms do to each other. It is \
-             no chance, so more lines or more time do not reduce it. If all lines over the link have the same arm in turns, with unit = \
-             \"slot\", a study compares what the truth compares.",
+             Interference is the relative difference between the mean of {} studies and the truth: what the arms do to each other. More \
+             lines or more time do not reduce it. The truth is one run, so its own chance is in the difference, too. If all lines over \
+             the link have the same arm in turns, with unit = \"slot\", a study compares nearly what the truth compares.",
             redraws.studies
         ));
     }
