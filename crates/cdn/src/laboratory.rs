@@ -17,6 +17,7 @@ use units::Bytes;
 
 use crate::line::{Line, LineDraw};
 use crate::observed::{drawn, redraws};
+use crate::room::Room;
 use crate::spec::Spec;
 use crate::together::{Delivered, Together};
 
@@ -136,12 +137,12 @@ impl Laboratory {
     /// The CDN is invalid.
     pub fn new(spec: Spec, place: &str) -> Result<Laboratory, LabError> {
         let (mut lines, mut counts) = (Vec::new(), Vec::new());
-        let mut simulations = Vec::new();
+        let (mut simulations, mut room) = (Vec::new(), Room::new());
         for when in [LineDraw::Study]
             .into_iter()
             .chain((0..FRESH_DRAWS).map(LineDraw::Fresh))
         {
-            let drawn = spec.lines(when)?;
+            let drawn = spec.lines_within(when, &mut room)?;
             counts.push(drawn.len());
             simulations.extend(Together::all(&spec, &drawn, lines.len())?);
             lines.extend(drawn);

@@ -38,6 +38,7 @@ mod observed;
 pub mod population;
 mod proof;
 mod redrawn;
+mod room;
 mod shared;
 mod spec;
 mod stand_in;

@@ -9,6 +9,8 @@ use studies::runs::derive_seed;
 use transport::app::{App, Config};
 use units::{Bytes, Duration, Time};
 
+use crate::observed::redraws;
+use crate::room::Room;
 use crate::shared;
 use crate::spec::{Network, Spec};
 
@@ -56,12 +58,21 @@ impl Spec {
     ///
     /// # Errors
     ///
-    /// The path of a line is invalid.
+    /// The path of a line is invalid, or there are too many objects.
     pub fn lines(&self, when: LineDraw) -> Result<Vec<Line>, DocumentError> {
+        self.lines_within(when, &mut Room::new())
+    }
+
+    /// The same lines, whose runs take this room.
+    pub(crate) fn lines_within(
+        &self,
+        when: LineDraw,
+        room: &mut Room,
+    ) -> Result<Vec<Line>, DocumentError> {
         let mut lines = Vec::new();
         for (index, network) in self.networks.iter().enumerate() {
             for place in 0..network.lines {
-                let line = self.line(network, index, place, when);
+                let line = self.line(network, index, place, when, room);
                 let line = line.map_err(|error| error.item(index).within("network"))?;
                 if !line.visits.is_empty() {
                     lines.push(line);
@@ -77,7 +88,9 @@ impl Spec {
         index: usize,
         place: u64,
         when: LineDraw,
+        room: &mut Room,
     ) -> Result<Line, DocumentError> {
+        let runs = self.runs_of(network, when);
         let (drawn, when) = match when {
             LineDraw::Study => (self.seed, "study"),
             LineDraw::Fresh(draw) => (derive_seed(self.seed, &[("lines", "fresh")], draw), "fresh"),
@@ -86,6 +99,10 @@ impl Spec {
         let mut base = base.map_err(of_background)?;
         // Removes the flow that stood in for the connections.
         base.flows.pop();
+        room.changes(base.path.data.changes.len() as u64, runs)?;
+        for _ in &base.flows {
+            room.flow(runs)?;
+        }
         let mut rtt = base.path.rtt;
         if let Some(over) = network.over.and_then(|over| self.shared.get(over)) {
             shared::check_line(&base).map_err(of_background)?;
@@ -105,6 +122,7 @@ impl Spec {
                     let reason = format!("more than {MAX_VISITS} objects; give longer intervals");
                     return Err(DocumentError::new("traffic", reason));
                 }
+                room.flow(runs)?;
                 visits.push(Visit {
                     at: arrival.start.since(Time::ZERO),
                     bytes: arrival.size,
@@ -120,6 +138,17 @@ impl Spec {
             rtt,
             base,
         })
+    }
+
+    /// The number of runs of each of a network's lines: with each arm, and over a shared link also in the mixes of studies, or
+    /// with the policy.
+    fn runs_of(&self, network: &Network, when: LineDraw) -> u64 {
+        let more = match (network.over, when) {
+            (None, _) => 0,
+            (Some(_), LineDraw::Study) => 1 + redraws(self).count(),
+            (Some(_), LineDraw::Fresh(_)) => 1,
+        };
+        (self.arms.len() + more) as u64
     }
 
     /// The addresses of each autonomous system, in pyasn's format.

@@ -25,7 +25,7 @@ const MIN_LINES: u64 = 50;
 const MAX_LINES: u64 = 256;
 
 /// The most networks. They are numbered with a byte, too.
-const MAX_NETWORKS: usize = 256;
+pub(crate) const MAX_NETWORKS: usize = 256;
 
 /// A small CDN.
 #[derive(Debug, Clone)]

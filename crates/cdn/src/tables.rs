@@ -2,7 +2,7 @@
 
 use experiment::verdict::{change, range};
 use lab::EngineKind;
-use report::{Marks, Table, below, sentences};
+use report::{Marks, Table, below, markdown, sentences};
 use tables::numbers::{count, known};
 
 use crate::found::{Choice, Estimate, Found, MAX_SHORTFALL, MEASURES, OfNetwork, Real};
@@ -39,7 +39,10 @@ pub fn text(found: &Found, width: Option<usize>) -> String {
 /// The section in Markdown. `origin` says how it was made.
 pub fn section(found: &Found, origin: &str) -> String {
     if let Some(warning) = warning(found) {
-        return format!("{origin}\n\n{}\n\n> {warning}\n", about(found));
+        return format!(
+            "{origin}\n\n{}\n\n> {warning}\n",
+            markdown::line(&about(found))
+        );
     }
     let tables = tables(found).into_iter();
     let tables: Vec<String> = tables
@@ -47,8 +50,8 @@ pub fn section(found: &Found, origin: &str) -> String {
         .collect();
     format!(
         "{origin}\n\n{}\n\n> {}\n\n{}{}\n",
-        about(found),
-        found.verdict,
+        markdown::line(&about(found)),
+        markdown::line(&found.verdict),
         tables.concat(),
         notes(found).join("\n\n")
     )

@@ -1,5 +1,7 @@
 //! Lines that are simulated together, because they share a link, and lines alone.
 
+use std::sync::Arc;
+
 use document::DocumentError;
 use record::Record;
 use rollout::study::CarriedConnection;
@@ -84,8 +86,8 @@ impl Together {
                 line.place.to_string(),
             ],
         };
-        let scenario = self.scenario(spec, lines, arm);
-        plan.add_point(vec![network, place, controller], scenario.clone());
+        let scenario = Arc::new(self.scenario(spec, lines, arm));
+        plan.add_point(vec![network, place, controller], Arc::clone(&scenario));
         plan.add_run(0, scenario, String::new());
     }
 

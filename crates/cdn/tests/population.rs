@@ -343,7 +343,7 @@ fn every_member_runs_with_every_controller_and_jobs_change_nothing() {
         bbr1,
     });
     let mut batch = Batch::new(EngineKind::Sim);
-    let plan = population::plan(&[(AS_ASSUMED, members.clone())], &contenders);
+    let plan = population::plan(&spec(TEXT), &[AS_ASSUMED], [3, 8], &contenders).unwrap();
     let variants = plan.points.iter().map(|point| {
         let flow = &point.scenario.flows[0];
         (
@@ -405,4 +405,46 @@ fn the_population_that_comes_along_can_be_drawn() {
         .collect();
     regions.dedup();
     assert_eq!(regions.len(), 7);
+}
+
+#[test]
+fn a_plan_of_too_many_runs_flows_or_changes_is_refused() {
+    let contender = |bbr1| Contender {
+        controller: "bbr1".parse().unwrap(),
+        bbr1,
+    };
+    let two = [Bbr1Variant::Linux, Bbr1Variant::Linux419].map(contender);
+    let said = |spec: &Spec, versions: &[&str], count: u64| {
+        let plan = population::plan(spec, versions, [1, count], &two);
+        plan.map(|plan| plan.runs.len())
+            .map_err(|error| error.to_string())
+    };
+    let path = "path = { rate = '9mbit', rtt = '20ms', buffer = '1bdp' }";
+    let text = |flows: usize, more: &str| {
+        let flow = "[[scenario.flow]]\ncontroller = 'cubic'\n".repeat(flows);
+        spec(&format!(
+            "name = 'x'\n[scenario]\nduration = '500s'\n{flow}[[access]]\nregion = 'r'\nname = 'n'\nshare = '1%'\n{path}\n{more}\n"
+        ))
+    };
+    let twice = [AS_ASSUMED; 2];
+    assert_eq!(said(&text(1, ""), &twice, 2), Ok(8));
+    let few = text(1, "");
+    let error = said(&few, &twice, 25_001).unwrap_err();
+    assert_eq!(error, "more than 100000 runs; give fewer members");
+    assert!(
+        said(&few, &twice, u64::MAX)
+            .unwrap_err()
+            .starts_with("more than 100000 runs")
+    );
+    let error = said(&text(1000, ""), &[AS_ASSUMED], 501).unwrap_err();
+    assert!(
+        error.starts_with("more than 1000000 flows in all runs; "),
+        "{error}"
+    );
+    let swing = text(1, "swing = { every = '50ms', sigma = 0.3 }");
+    let error = said(&swing, &[AS_ASSUMED], 501).unwrap_err();
+    assert!(
+        error.starts_with("more than 10000000 changes of paths"),
+        "{error}"
+    );
 }

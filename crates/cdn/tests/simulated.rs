@@ -249,3 +249,37 @@ fn what_makes_no_sense_is_named() {
         assert!(error.contains(field), "{to}: {error}");
     }
 }
+
+#[test]
+fn more_objects_than_there_is_memory_for_are_refused() {
+    let refused = |traffic: &str, more: &str| {
+        let text = format!(
+            "name = 'c'\nduration = '20s'\narm = [{{ controller = 'cubic' }}, {{ controller = 'bbr1' }}]\n\
+             traffic = [{{ interval = '{traffic}', sizes = '8kb' }}]\n\
+             [[shared]]\nname = 'u'\npath = {{ rate = '1gbit' }}\n\
+             [[network]]\nname = 'n'\nkind = 'clients'\nas = 64501\nlines = 250\nover = 'u'\n\
+             path = {{ rate = '10mbit', rtt = '10ms' }}\n{more}\n"
+        );
+        let spec = Spec::parse(&text, Path::new("")).expect("a CDN");
+        spec.lines(LineDraw::Study)
+            .map_err(|error| error.to_string())
+    };
+    refused("1s", "").expect("few objects");
+    // None of these lines has more than 10,000. Each object is in 13 runs.
+    let error = refused("20ms", "").expect_err("many objects");
+    assert!(
+        error.contains("traffic: more than 2500000 objects and flows"),
+        "{error}"
+    );
+    let flows = "{ controller = 'cubic' }, ".repeat(800);
+    let error = refused("1s", &format!("background = [{flows}]")).expect_err("many flows");
+    assert!(
+        error.contains("more than 2500000 objects and flows"),
+        "{error}"
+    );
+    let error = refused("1s", "swing = { every = '10ms', sigma = 0.3 }").expect_err("many changes");
+    assert!(
+        error.contains("swing.every: more than 4000000 changes"),
+        "{error}"
+    );
+}

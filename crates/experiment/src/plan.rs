@@ -408,7 +408,7 @@ impl Said {
 
 /// True if a name fits into tables and options.
 fn is_name(name: &str) -> bool {
-    let is_fine = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_');
+    let is_fine = |c: char| text::is_letter(c) || matches!(c, '-' | '_');
     (1..=MAX_NAME_CHARS).contains(&name.chars().count()) && name.chars().all(is_fine)
 }
 

@@ -32,25 +32,40 @@ fn is_own(about: &Metadata) -> bool {
 ///
 /// A link is in a directory that others can write to, or the path goes up from a directory that does not exist.
 pub fn real(path: &Path) -> io::Result<PathBuf> {
-    walk(path, |directory, _| may_write(directory), |_| None)
+    walk(path, |_, directory, _| may_write(directory), |_| None)
 }
 
 /// Checks that another user has laid no link on the way to this path, which is to be written, in a directory that is open to
-/// every user, such as `/tmp`. Linux has the same rule for the last link alone (`protected_symlinks` in
+/// every user, such as `/tmp`, or in another user's directory below such a one. For a link in `/tmp` itself, Linux has the same rule for the last link alone (`protected_symlinks` in
 /// proc_sys_fs(5)).
 ///
 /// # Errors
 ///
 /// There is such a link, or there are too many links. Other errors of the path are those of whoever writes it.
 pub fn check_links(path: &Path) -> io::Result<()> {
-    let laid = |directory: &Metadata, link: &Metadata| {
-        let is_open = directory.mode() & 0o002 != 0 && !is_own(link);
-        is_open.then(|| "is open to every user".to_owned())
+    let laid = |at: &Path, directory: &Metadata, link: &Metadata| match directory {
+        _ if is_own(link) => None,
+        open if open.mode() & 0o002 != 0 => Some("is open to every user".to_owned()),
+        _ if is_below_open(at) => {
+            Some("another user has made below one that is open to every user".to_owned())
+        }
+        _ => None,
     };
     match walk(path, laid, |_| None) {
         Err(error) if error.kind() == io::ErrorKind::Other => Err(error),
         _ => Ok(()),
     }
+}
+
+/// True if this directory is, or is below, one of another user in a directory that is open to every user. Nobody has asked him
+/// to have it there.
+fn is_below_open(directory: &Path) -> bool {
+    let is_made = |(inner, outer): (&Path, &Path)| {
+        let pair = [inner, outer].map(|of| fs::metadata(of).ok());
+        matches!(pair, [Some(inner), Some(outer)] if !is_own(&inner) && outer.mode() & 0o002 != 0)
+    };
+    let mut pairs = directory.ancestors().zip(directory.ancestors().skip(1));
+    pairs.any(is_made)
 }
 
 /// The path without symbolic links, as [`real`] returns it. If this process is root's, no other user can replace a
@@ -71,7 +86,7 @@ pub fn own_way(path: &Path) -> io::Result<PathBuf> {
         let is_closed = directory.mode() & 0o1000 != 0 || directory.mode() & 0o022 == 0;
         may_write(directory).filter(|_| !(is_own && is_closed))
     };
-    walk(path, |directory, _| may_write(directory), refused)
+    walk(path, |_, directory, _| may_write(directory), refused)
 }
 
 /// The path of a file, as [`own_way`] returns it. If this process is root's, no other user can put a file there, even
@@ -112,7 +127,7 @@ fn outside() -> Option<u32> {
 /// to refuse a directory on the way.
 fn walk(
     path: &Path,
-    laid: impl Fn(&Metadata, &Metadata) -> Option<String>,
+    laid: impl Fn(&Path, &Metadata, &Metadata) -> Option<String>,
     refused: impl Fn(&Metadata) -> Option<String>,
 ) -> io::Result<PathBuf> {
     let path = std::path::absolute(path)?;
@@ -144,7 +159,7 @@ fn walk(
         let is_link = found.as_ref().is_ok_and(Metadata::is_symlink);
         if is_link
             && let Ok(link) = &found
-            && let Some(why) = laid(&directory, link)
+            && let Some(why) = laid(&at, &directory, link)
         {
             return Err(io::Error::other(format!(
                 "{} is a symbolic link in a directory that {why}; name the file that is meant",
@@ -278,6 +293,40 @@ mod tests {
                 assert!(error.contains(said), "{error}");
             }
         }
+    }
+
+    #[test]
+    fn a_link_in_a_directory_that_another_user_made_in_an_open_one_is_refused() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = |name: &str| directory.path().join(name);
+        for name in ["open/his/deeper", "closed/his"] {
+            fs::create_dir_all(path(name)).unwrap();
+        }
+        set(&path("open"), 0o1777);
+        let links = ["open/his/link", "open/his/deeper/link", "closed/his/link"];
+        for name in links {
+            symlink(path("victim"), path(name)).unwrap();
+            check_links(&path(name)).expect("an own link");
+        }
+        for name in ["open/his", "closed/his"] {
+            if chown(path(name), Some(65_534), None).is_err() {
+                skipping::skip!("a directory of another user: this takes root");
+                return;
+            }
+            check_links(&path(name).join("link")).expect("an own link");
+        }
+        for (name, is_good) in links.into_iter().zip([false, false, true]) {
+            lchown(path(name), Some(65_534), None).unwrap();
+            let checked = check_links(&path(name)).map_err(|error| error.to_string());
+            assert_eq!(checked.is_ok(), is_good, "{name}");
+            if let Err(error) = checked {
+                let said =
+                    "link is a symbolic link in a directory that another user has made below one";
+                assert!(error.contains(said), "{error}");
+            }
+        }
+        fs::write(path("open/his/file"), "").unwrap();
+        check_links(&path("open/his/file")).expect("no link");
     }
 
     #[test]

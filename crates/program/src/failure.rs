@@ -46,6 +46,20 @@ impl Failure {
         Failure::new(130, format_args!("interrupted; {advice}"))
     }
 
+    /// All of these, of which none hides another. The exit code is that of the first failure.
+    ///
+    /// # Errors
+    ///
+    /// One failed. Several are told in one line.
+    pub fn all(results: impl IntoIterator<Item = Result<(), Failure>>) -> Result<(), Failure> {
+        let failures = results.into_iter().filter_map(Result::err);
+        let together = failures.reduce(|first, next| Failure {
+            message: format!("{}; {}", first.message, next.message),
+            ..first
+        });
+        together.map_or(Ok(()), Err)
+    }
+
     /// The exit code.
     pub fn code(&self) -> ExitCode {
         ExitCode::from(self.code)
@@ -57,5 +71,25 @@ impl Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let words: Vec<&str> = self.message.split_whitespace().collect();
         f.write_str(&words.join(" "))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_failure_hides_another() {
+        let results = || {
+            [
+                Ok(()),
+                Err(Failure::failed("no room")),
+                Err(Failure::usage("no file")),
+            ]
+        };
+        let together = Failure::all(results()).expect_err("two failures");
+        assert_eq!(together.to_string(), "no room; no file");
+        assert_eq!(together.code, 1);
+        Failure::all([Ok(()), Ok(())]).expect("no failure");
     }
 }

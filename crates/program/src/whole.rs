@@ -8,7 +8,8 @@ use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use files::{NewFile, Readers, WriteError, others, parent};
-use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
+use rustix::fs::{Access, AtFlags, CWD, OFlags, accessat, fcntl_getfl, fcntl_setfl};
+use rustix::io::Errno;
 
 use crate::failure::Failure;
 
@@ -79,7 +80,7 @@ fn write_numbered(
 /// # Errors
 ///
 /// The path is a directory, or a link to a directory or without a target; or another user has laid a link on the way to
-/// it; or nothing can be written beside it; or it is a device or a descriptor that cannot be written to.
+/// it; or nothing can be written beside it; or the file is read-only for this user; or it is a device or a descriptor that cannot be written to.
 pub fn check(path: &Path) -> IoResult<()> {
     others::check_links(path)?;
     if is_written_directly(path) {
@@ -108,6 +109,15 @@ pub fn check(path: &Path) -> IoResult<()> {
     if !directory.is_dir() {
         let reason = format!("there is no directory {}", directory.display());
         return Err(Error::new(ErrorKind::NotFound, reason));
+    }
+    // The new file takes the old one's place, which its own mode does not prevent.
+    match accessat(CWD, path, Access::WRITE_OK, AtFlags::EACCESS) {
+        Ok(()) | Err(Errno::NOENT) => {}
+        Err(Errno::ACCESS) => {
+            let reason = "is read-only for this user; give another name, or let this user write it";
+            return Err(Error::new(ErrorKind::PermissionDenied, reason));
+        }
+        Err(error) => return Err(error.into()),
     }
     try_at(path)
 }
@@ -328,6 +338,21 @@ mod tests {
         assert_eq!(fs::read_dir(directory.path()).expect("readable").count(), 3);
         let lost = directory.path().join("none/a.html");
         write_beside(&lost, b"new").expect_err("no such directory");
+    }
+
+    #[test]
+    fn a_read_only_file_is_refused() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let file = directory.path().join("file");
+        fs::write(&file, "old").expect("written");
+        fs::set_permissions(&file, Permissions::from_mode(0o440)).expect("set");
+        if File::options().write(true).open(&file).is_ok() {
+            check(&file).expect("root may write it");
+            skipping::skip!("a read-only file: root may write each");
+            return;
+        }
+        let error = check(&file).expect_err("read-only").to_string();
+        assert!(error.starts_with("is read-only for this user"), "{error}");
     }
 
     #[test]

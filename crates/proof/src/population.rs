@@ -1,7 +1,7 @@
 //! The versions of a population, compared: by how much the median RTT of a region's users is lower with BBR than with
 //! CUBIC, under each set of assumptions.
 
-use report::{Marks, Table};
+use report::{Marks, Table, markdown};
 use studies::runs::{Finding, Findings, distinct};
 use tables::statistics::median;
 
@@ -122,10 +122,9 @@ pub fn section(findings: &Findings, origin: &str) -> String {
     let users = Users { findings };
     let tables = BBRS.map(|(bbr1, name)| {
         let (headings, rows) = users.table(bbr1);
-        let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
         let rule = format!("| --- |{}\n", " ---: |".repeat(headings.len() - 1));
-        let rows: String = rows.iter().map(|row| line(row)).collect();
-        format!("\n### {name}\n\n{}{rule}{rows}", line(&headings))
+        let rows: String = rows.iter().map(markdown::row).collect();
+        format!("\n### {name}\n\n{}{rule}{rows}", markdown::row(&headings))
     });
     format!("{origin}\n{}", tables.concat())
 }

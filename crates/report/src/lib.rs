@@ -24,6 +24,7 @@ mod html;
 mod json;
 mod lanes;
 mod links;
+pub mod markdown;
 mod overview;
 pub mod page;
 pub mod place;

@@ -33,17 +33,31 @@ impl Marks {
 
     fn split(self, document: &str) -> Result<(&str, &str, &str), NoMarks> {
         let [begin, end] = self.lines();
-        let found = document.split_once(&begin).and_then(|(before, rest)| {
-            let (section, after) = rest.split_once(&end)?;
-            let is_again = [section, after].iter().any(|text| text.contains(&begin));
-            (!is_again).then_some((before, section, after))
-        });
-        found.ok_or(NoMarks(begin, end))
+        match (&places(document, &begin)[..], &places(document, &end)[..]) {
+            (&[first], &[last]) if first < last => Ok((
+                &document[..first],
+                &document[first + begin.len()..last],
+                &document[last + end.len()..],
+            )),
+            _ => Err(NoMarks(begin, end)),
+        }
     }
 
     fn lines(self) -> [String; 2] {
         ["begin", "end"].map(|which| format!("<!-- {}: {which} -->", self.0))
     }
+}
+
+/// The places of the lines that are only this mark, and perhaps spaces behind it.
+fn places(document: &str, mark: &str) -> Vec<usize> {
+    let mut next = 0;
+    let lines = document.split_inclusive('\n').map(|line| {
+        let place = next;
+        next += line.len();
+        (place, line)
+    });
+    let marks = lines.filter(|(_, line)| line.trim_end() == mark);
+    marks.map(|(place, _)| place).collect()
 }
 
 #[cfg(test)]
@@ -59,8 +73,30 @@ mod tests {
         assert_eq!(new, format!("# Title\n\n{begin}\nnew\n{end}\nBy hand.\n"));
         assert_eq!(marks.replace(&new, "new\n").unwrap(), new);
         assert_eq!(marks.section(&new).unwrap(), "new\n");
+        // Marks within other lines are none.
+        let told = format!("Between `{begin}` and `{end}`:\r\n{begin}\r\n{end}\r\n- {end}");
+        let new = marks.replace(&told, "new\n").unwrap();
+        assert_eq!(
+            new,
+            told.replacen(
+                "\r\n<!-- results: end -->\r",
+                "\nnew\n<!-- results: end -->\r",
+                1
+            )
+        );
         let twice = format!("{document}{document}");
-        for wrong in ["", begin, end, &format!("{end}\n{begin}"), &twice] {
+        let wrong = [
+            "",
+            begin,
+            end,
+            &format!("{end}\n{begin}"),
+            &twice,
+            &format!("{document}{begin}\n"),
+            &format!("{document}{end}\n"),
+            &format!("`{begin}` and `{end}`"),
+            &format!("{begin} {end}"),
+        ];
+        for wrong in wrong {
             let error = marks.replace(wrong, "new").unwrap_err().to_string();
             assert!(error.contains(begin) && error.contains(end), "{error}");
         }

@@ -1,5 +1,6 @@
 //! Tables for a terminal.
 
+use super::markdown;
 use super::page::swatch;
 use askama::Template;
 use comfy_table::{
@@ -202,13 +203,9 @@ impl Table {
 
     /// Returns the whole table in Markdown, with a newline at the end.
     pub fn markdown(&self) -> String {
-        let line = |cells: &[String]| {
-            let cells = cells.iter().map(|cell| cell.replace('|', "\\|"));
-            format!("| {} |\n", cells.collect::<Vec<_>>().join(" | "))
-        };
         let rule = format!("|{}\n", " --- |".repeat(self.headings.len()));
-        let rows = self.rows.iter().map(|row| line(row));
-        line(&self.headings) + &rule + &rows.collect::<String>()
+        let rows = self.rows.iter().map(markdown::row);
+        markdown::row(&self.headings) + &rule + &rows.collect::<String>()
     }
 
     /// Returns the widths of all columns, with texts narrowed until the shown columns fit; `None` if they fit anyway.

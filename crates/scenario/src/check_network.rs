@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use document::{DocumentError, Reason};
+use units::Duration;
 
 use super::network::Network;
 use super::path_spec::PathSpec;
@@ -21,6 +22,7 @@ impl Scenario {
         let routes = groups.map(|group| routing.route(group));
         let network = self.network_of(routes.collect::<Result<_, _>>()?);
         self.check_use(&network)?;
+        self.check_sums(&network)?;
         self.check_own_rtts(&network)?;
         Ok(network)
     }
@@ -76,6 +78,27 @@ impl Scenario {
             }
             None => Ok(()),
         }
+    }
+
+    /// Checks that what a route adds up to has a number, even if each of its links has its longest delay.
+    fn check_sums(&self, network: &Network<'_>) -> Result<(), DocumentError> {
+        let longest = |link: &PathSpec| {
+            let changed = link.data.changes.iter().filter_map(|change| change.rtt);
+            changed.fold(link.rtt, Duration::max)
+        };
+        let longest: Vec<Duration> = network.links().iter().map(|link| longest(link)).collect();
+        for (group, route) in network.routes().iter().enumerate() {
+            let each = route.both().map(|of| network.delay(of, longest[of.link]));
+            let sum: u128 = each.map(|delay| u128::from(delay.as_nanos())).sum();
+            let most = Duration::MAX;
+            if sum > u128::from(most.as_nanos()) {
+                let reason = format!(
+                    "the links of its route add up to more than {most}; give them less rtt"
+                );
+                return Err(self.flow_error(group, "", reason));
+            }
+        }
+        Ok(())
     }
 
     /// Checks that no RTprop of a flow is shorter than its route over links with names.

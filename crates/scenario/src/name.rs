@@ -23,18 +23,34 @@ impl FromStr for Name {
     type Err = &'static str;
 
     fn from_str(text: &str) -> Result<Name, &'static str> {
-        let text = text.trim();
-        let is_part = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_');
-        let length = text.chars().count();
-        if length == 0 || length > MAX_NAME_CHARS || !text.chars().all(is_part) {
+        let name = text.trim();
+        let is_part = |c: char| text::is_letter(c) || matches!(c, '-' | '_');
+        let length = name.chars().count();
+        if length == 0 || length > MAX_NAME_CHARS || !name.chars().all(is_part) {
             return Err("expected a name of at most 40 letters, digits, - and _, such as core-1");
         }
-        Ok(Name(text.to_string()))
+        Ok(Name(name.to_string()))
     }
 }
 
 impl fmt::Display for Name {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_seen() {
+        for good in ["core-1", "אב", " a_b "] {
+            let name: Name = good.parse().expect(good);
+            assert_eq!(name.as_str(), good.trim());
+        }
+        for bad in ["", "a b", "a.b", "\u{3164}", "a\u{115f}", "a\u{200b}"] {
+            bad.parse::<Name>().expect_err(bad);
+        }
     }
 }

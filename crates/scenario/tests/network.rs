@@ -342,3 +342,26 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn delays_that_add_up_to_more_than_a_time_can_be_are_refused() {
+    let most = u64::MAX / 1_000_000;
+    let of = |first: u64, second: u64, more: &str| {
+        let links = [("one", "a", "b", first), ("two", "b", "c", second)];
+        let text = network(&links, &["from = 'a'\nto = 'c'"]);
+        let changed = text.replacen("[[link]]", &format!("[[link]]\n{more}"), 1);
+        changed
+            .parse::<Scenario>()
+            .map_err(|error| error.to_string())
+    };
+    of(most - 9, 9, "").expect("the longest RTprop");
+    let change = format!("change = [{{ at = '1s', rtt = '{most}ms' }}]");
+    for (first, second, more) in [(most, 9, ""), (most, most, ""), (9, 9, &change)] {
+        let error = of(first, second, more).expect_err("too long");
+        assert!(
+            error.contains("flow: the links of its route add up to more than"),
+            "{error}"
+        );
+        assert_eq!(error.lines().count(), 1);
+    }
+}

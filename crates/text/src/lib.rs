@@ -25,7 +25,7 @@ use std::io;
 pub use date::{Date, date};
 pub use encoding::{MARK, is_utf_16};
 pub use lines::Lines;
-pub use shown::{is_obeyed, printable, replaced, word};
+pub use shown::{is_letter, is_obeyed, printable, replaced, word};
 pub use whole::{decode, read};
 
 /// Why bytes are not text, or why they are not read.

@@ -8,6 +8,16 @@ pub fn is_obeyed(c: char) -> bool {
         || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
+/// True if the character is a letter or a digit that is seen. Unicode has letters that are not: the fillers of Hangul, and two
+/// vowels of Khmer (`Default_Ignorable_Code_Point` of DerivedCoreProperties.txt, UAX #44).
+pub fn is_letter(c: char) -> bool {
+    let is_unseen = matches!(
+        c,
+        '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{3164}' | '\u{ffa0}'
+    );
+    c.is_alphanumeric() && !is_unseen
+}
+
 /// Escapes the characters that are obeyed, apart from line ends and tabs.
 pub fn printable(text: &str) -> String {
     escaped(text, |c| is_obeyed(c) && !is_space(c))
@@ -47,6 +57,18 @@ fn escaped(text: &str, is_wanted: impl Fn(char) -> bool) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_letter_is_seen() {
+        for seen in ['a', 'ß', '7', '٣', 'ד', 'ᄀ', '文'] {
+            assert!(is_letter(seen), "{seen}");
+        }
+        for unseen in [
+            '\u{115f}', '\u{1160}', '\u{3164}', '\u{ffa0}', '\u{200b}', '-',
+        ] {
+            assert!(!is_letter(unseen), "{unseen:?}");
+        }
+    }
 
     #[test]
     fn nothing_is_left_that_a_terminal_obeys() {

@@ -11,7 +11,7 @@ use scenario::{Draft, Scenario};
 use studies::runs::derive_seed;
 
 /// The most members of a population, which take a few minutes.
-const MAX_MEMBERS: usize = 100_000;
+const MAX_MEMBERS: u64 = 100_000;
 
 /// The most changes of a member's rate.
 const MAX_CHANGES: u64 = 10_000;
@@ -40,11 +40,26 @@ impl Spec {
     ///
     /// A member's scenario is invalid, or there are more than 100,000 members.
     pub fn draw(&self, seed: u64, count: usize) -> Result<Vec<Member>, DocumentError> {
+        let mut members = Vec::new();
+        self.each(seed, count as u64, |member, _| {
+            members.push(member);
+            Ok(())
+        })?;
+        Ok(members)
+    }
+
+    /// Draws the same members, and gives `take` one after another, until it fails. With the first of each access network, it
+    /// gets the number of that network's members, which have as many flows and changes.
+    pub(super) fn each(
+        &self,
+        seed: u64,
+        count: u64,
+        mut take: impl FnMut(Member, Option<u64>) -> Result<(), DocumentError>,
+    ) -> Result<(), DocumentError> {
         if count > MAX_MEMBERS {
             let reason = format!("{count} members are more than {MAX_MEMBERS}");
             return Err(DocumentError::new("", reason));
         }
-        let mut members = Vec::new();
         for (access, count) in self.accesses.iter().zip(self.quotas(count)) {
             for place in 0..count {
                 let member = self.member(access, seed, place).map_err(|error| {
@@ -54,19 +69,22 @@ impl Spec {
                     error.line = access.line;
                     error
                 })?;
-                members.push(member);
+                take(member, (place == 0).then_some(count))?;
             }
         }
-        Ok(members)
+        Ok(())
     }
 
     /// The number of members of each access network.
-    fn quotas(&self, count: usize) -> Vec<u64> {
+    fn quotas(&self, count: u64) -> Vec<u64> {
         const PARTS: u64 = 1_000_000_000;
         let shares = self.accesses.iter().map(|access| access.share.of(PARTS));
         let shares: Vec<u128> = shares.map(u128::from).collect();
         let all = shares.iter().sum::<u128>().max(1);
-        let exact: Vec<u128> = shares.iter().map(|share| share * count as u128).collect();
+        let exact: Vec<u128> = shares
+            .iter()
+            .map(|share| share * u128::from(count))
+            .collect();
         let mut quotas: Vec<u64> = exact
             .iter()
             .map(|exact| u64::try_from(exact / all).unwrap_or(u64::MAX))
@@ -76,7 +94,7 @@ impl Spec {
             let remainder = exact.get(*place).map_or(0, |exact| exact % all);
             std::cmp::Reverse(remainder)
         });
-        let left = (count as u64).saturating_sub(quotas.iter().sum());
+        let left = count.saturating_sub(quotas.iter().sum());
         for place in by_remainder.into_iter().take(left as usize) {
             if let Some(quota) = quotas.get_mut(place) {
                 *quota += 1;

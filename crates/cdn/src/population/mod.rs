@@ -3,7 +3,7 @@
 //!
 //! A [`Spec`] is read from TOML. It has a scenario common to all members, and the access networks of several regions,
 //! whose fields are distributions; its [versions](Spec::version) have other numbers for the same members.
-//! [`Spec::draw`] draws [`Member`]s with a scenario each. [`plan()`] plans a run of each with every [`Contender`]; a
+//! [`Spec::draw`] draws [`Member`]s with a scenario each. [`plan()`] draws them and plans a run of each with every [`Contender`]; a
 //! [`Batch`](studies::runs::Batch) runs the plan.
 //!
 //! ```no_run
@@ -15,11 +15,10 @@
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let spec = Spec::load("scenarios/population.toml".as_ref())?;
-//! let members = spec.draw(1, 2000)?;
 //! let contender = |controller| Contender { controller, bbr1: Bbr1Variant::Linux };
 //! let contenders = [contender("bbr1".parse()?), contender("cubic".parse()?)];
 //! let mut batch = Batch::new(EngineKind::Sim);
-//! batch.add("population.toml", population::plan(&[(AS_ASSUMED, members)], &contenders))?;
+//! batch.add("population.toml", population::plan(&spec, &[AS_ASSUMED], [1, 2000], &contenders)?)?;
 //! batch.run(2, &|_| (), &Cancel::new(), |_, findings| {
 //!     for controller in ["bbr1", "cubic"] {
 //!         let runs = findings.runs.iter().filter(|run| run.values[4] == controller);

@@ -61,6 +61,7 @@ impl Captures {
                 "--pcap-at: engine {engine} cannot; leave it out, or use --engine sim"
             )));
         }
+        let network = scenario.network_within(0..0);
         let mut crossings: Vec<(Crossing, String)> = Vec::new();
         for name in at {
             if name.is_empty() {
@@ -68,7 +69,7 @@ impl Captures {
                     "--pcap-at: a name is empty; give the name of a link, or leave the option out"
                 )));
             }
-            let crossing = scenario.network().crossing(name);
+            let crossing = network.crossing(name);
             let crossing = crossing
                 .map_err(|reason| Failure::usage(format_args!("--pcap-at {name}: {reason}")))?;
             if crossings.iter().all(|(other, _)| *other != crossing) {

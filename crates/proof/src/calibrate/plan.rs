@@ -102,7 +102,7 @@ impl Case {
             set: set.name.clone(),
             scenario: Scenario {
                 name: name.clone(),
-                ..point.scenario.clone()
+                ..Scenario::clone(&point.scenario)
             },
             explained: explanations(set, &name),
             tolerance: pair.tolerance,

@@ -3,7 +3,7 @@
 use super::Claim;
 use super::judge::{Judgement, Tally, Verdict};
 use super::words;
-use report::Marks;
+use report::{Marks, markdown};
 use studies::runs::distinct;
 use tables::statistics::Spread;
 
@@ -103,11 +103,10 @@ fn introduction(claim: &Claim) -> String {
 /// value that the runs should have had.
 fn table(judgements: &[Judgement<'_>]) -> String {
     let engines = distinct(judgements.iter().map(|one| one.engine));
-    let mut text = "\n| what | published |".to_owned();
-    engines
-        .iter()
-        .for_each(|engine| text += &format!(" {engine} |"));
-    text += &format!("\n| --- | --- |{}\n", " --- |".repeat(engines.len()));
+    let headings = ["what", "published"].map(str::to_owned).into_iter();
+    let headings = headings.chain(engines.iter().map(ToString::to_string));
+    let mut text = format!("\n{}", markdown::row(headings));
+    text += &format!("| --- | --- |{}\n", " --- |".repeat(engines.len()));
     let claimed = judgements.first().map(|one| &one.claim.expectations);
     for expectation in claimed.into_iter().flatten() {
         let is_of_it = |one: &&Judgement<'_>| std::ptr::eq(one.expectation, expectation);
@@ -115,16 +114,15 @@ fn table(judgements: &[Judgement<'_>]) -> String {
         if of_expectation.is_empty() {
             continue;
         }
-        text += &format!("| {} | {} |", expectation.what, words::band(expectation));
-        for engine in &engines {
+        let cells = engines.iter().map(|engine| {
             let found = of_expectation.iter().find(|one| one.engine == *engine);
-            let cell = found.map_or("not measured".to_owned(), |one| match one.verdict {
+            found.map_or("not measured".to_owned(), |one| match one.verdict {
                 Verdict::Holds => words::measured(one),
                 verdict => format!("{} **{}**", words::measured(one), words::verdict(verdict)),
-            });
-            text += &format!(" {cell} |");
-        }
-        text += "\n";
+            })
+        });
+        let first = [expectation.what.clone(), words::band(expectation)];
+        text += &markdown::row(first.into_iter().chain(cells));
     }
     text
 }

@@ -161,8 +161,9 @@ pub fn run(options: &Options) -> Result<(), Failure> {
             numbers::count(left as u64, "run")
         )));
     }
-    show(options, &calibration, &store, document, &failed)?;
-    records.map_or(Ok(()), |records| records.finish())
+    let shown = show(options, &calibration, &store, document, &failed);
+    let kept = records.map(|records| records.finish());
+    Failure::all([shown].into_iter().chain(kept))
 }
 
 /// The two sides of the comparison.
@@ -337,22 +338,27 @@ fn show(
         options.out.join(name)
     };
     let (page_file, table_file) = (file("html"), file("parquet"));
-    whole::write(&page_file, page.as_bytes())?;
-    whole::write(&table_file, &table)?;
-    if let Some(document) = document {
-        document.keep(&calibrate::section(engines, &comparisons, &notes))?;
-    }
+    // The results are printed even if a file cannot be written.
+    let mut ends = vec![
+        whole::write(&page_file, page.as_bytes()),
+        whole::write(&table_file, &table),
+    ];
+    ends.extend(
+        document.map(|document| document.keep(&calibrate::section(engines, &comparisons, &notes))),
+    );
+    let is_written = ends.iter().all(Result::is_ok);
     let versions = versions.each_ref().map(String::as_str);
-    output::show(
+    ends.push(output::show(
         options.json,
         || calibrate::json(calibration, &comparisons, versions, failed),
         |width| calibrate::table(engines, &comparisons, width),
-    )?;
-    if !options.quiet {
+    ));
+    if !options.quiet && is_written {
         let (page, table) = (page_file.display(), table_file.display());
         output::note(format_args!("curves: {page}; every run: {table}"));
     }
-    conclude(&comparisons, failed.len())
+    let verdict = conclude(&comparisons, failed.len());
+    Failure::all([verdict].into_iter().chain(ends))
 }
 
 fn conclude(comparisons: &[Comparison<'_>], failed: usize) -> Result<(), Failure> {

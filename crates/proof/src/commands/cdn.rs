@@ -106,22 +106,23 @@ pub fn run(options: &Options) -> Result<(), Failure> {
         EngineKind::Linux => in_real_time(options, &spec, &wrong)?,
         _ => simulated(options, spec, &name, &wrong)?,
     };
-    if let Some(document) = document {
+    // The results are printed even if the document cannot be written.
+    let kept = document.map(|document| {
         let origin = format!(
             "Made with `{}`; {}.",
             command_line::again(),
             machine::version(options.engine)
         );
-        document.keep(&tables::section(&found, &origin))?;
-    }
-    output::show(options.json, || &found, |width| tables::text(&found, width))?;
+        document.keep(&tables::section(&found, &origin))
+    });
+    let shown = output::show(options.json, || &found, |width| tables::text(&found, width));
     if !options.quiet {
         output::note(format_args!(
             "the policy is in {}",
             options.out.join(POLICY).display()
         ));
     }
-    Ok(())
+    Failure::all([shown].into_iter().chain(kept))
 }
 
 /// True if a text has the flows of a scenario.

@@ -130,16 +130,16 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     }
     claims::sort(&mut judgements, &claims, &engines);
     // The results are printed even if a file cannot be written.
-    let mut kept = Ok(());
+    let mut ends = Vec::new();
     if let Some(document) = document {
         let origin = origin(&engines, &loads, began.elapsed());
         let section = claims::section(&judgements, &origin);
-        kept = if options.check && !options.ids.is_empty() {
+        ends.push(if options.check && !options.ids.is_empty() {
             let headings: Vec<&str> = claims.iter().map(|claim| claim.id.as_str()).collect();
             document.compare_parts(&headings, &section)
         } else {
             document.keep(&section)
-        };
+        });
     }
     let absent = left_out(&claims, &engines, judgements.len());
     if options.study.length() == Length::Quick && absent > 0 {
@@ -154,26 +154,28 @@ pub fn run(options: &Options) -> Result<(), Failure> {
         );
     }
     if judgements.is_empty() {
-        return Err(Failure::failed(
+        let nothing = Failure::failed(
             "nothing was judged: none of the expectations is in this run; leave out --quick, or choose another engine",
-        ));
+        );
+        return Failure::all([Err(nothing)].into_iter().chain(ends));
     }
     let json = claims::json(&judgements);
     if let Some(directory) = &options.out {
         let written = whole::write(&directory.join(JSON), json.to_string().as_bytes());
-        kept = kept.and(written);
+        ends.push(written);
     }
     let table = |width| claims::table(&judgements, width);
-    output::show(options.json, || &json, table)?;
+    ends.push(output::show(options.json, || &json, table));
+    ends.extend(records.map(|records| records.finish()));
     let is_of_sim = |one: &&Judgement<'_>| one.engine == EngineKind::Sim;
     let in_sim = judgements.iter().filter(is_of_sim).count();
     let is_missing = options.study.length() == Length::Whole
         && engines.contains(&EngineKind::Sim)
         && left_out(&claims, &[EngineKind::Sim], in_sim) > 0;
     let tally = Tally::of(&judgements);
-    match (tally.fails, tally.untrusted) {
+    let verdict = match (tally.fails, tally.untrusted) {
         (0, 0) if is_missing => Err(Failure::failed("not all expectations were judged")),
-        (0, 0) => records.map_or(Ok(()), |records| records.finish()).and(kept),
+        (0, 0) => Ok(()),
         (0, untrusted) => Err(Failure::failed(format_args!(
             "expectations that are not judged, since no run was to be trusted: {untrusted} of {}; run them again while \
              the machine has nothing else to do",
@@ -183,7 +185,8 @@ pub fn run(options: &Options) -> Result<(), Failure> {
             "expectations that do not hold: {fails} of {}",
             judgements.len()
         ))),
-    }
+    };
+    Failure::all([verdict].into_iter().chain(ends))
 }
 
 /// Runs the claims with one fault, or with all.

@@ -76,15 +76,16 @@ pub fn run(
             document.keep(&section)
         }
     };
-    output::result(faults::table(&attempts, output::width()).trim_end())?;
+    let shown = output::result(faults::table(&attempts, output::width()).trim_end());
     let missed = attempts.iter().filter(|of| of.is_missed()).count();
-    match missed {
-        0 => kept,
+    let verdict = match missed {
+        0 => Ok(()),
         _ => Err(Failure::failed(format_args!(
             "claims that hold although a fault should break them: {missed} of {}",
             attempts.len()
         ))),
-    }
+    };
+    Failure::all([verdict, kept, shown])
 }
 
 /// One row for each claim, with the faults that it is to notice, or the reason for which there are none.

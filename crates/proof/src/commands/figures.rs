@@ -89,14 +89,15 @@ pub fn run(options: &Options) -> Result<(), Failure> {
             "finished figures are in the directory",
         ));
     }
-    output::result(write_page(options)?.display())?;
-    match failed {
+    let shown = write_page(options).and_then(|page| output::result(page.display()));
+    let drawn = match failed {
         0 => Ok(()),
         failed => Err(Failure::failed(format_args!(
             "{} failed, so their points are missing",
             numbers::count(failed, "run")
         ))),
-    }
+    };
+    Failure::all([drawn, shown])
 }
 
 fn list(items: &[Item<&Figure>]) -> Result<(), Failure> {

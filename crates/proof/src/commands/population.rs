@@ -72,12 +72,14 @@ pub fn run(options: &Options) -> Result<(), Failure> {
             "{count} failed; {run}: {reason}"
         )));
     }
-    if let Some(document) = document {
+    // The results are printed even if the document cannot be written.
+    let kept = document.map(|document| {
         let (command, version) = (command_line::again(), machine::version(EngineKind::Sim));
         let members = options.members;
         let origin = format!("Made with `{command}`, {members} members, seed 1; {version}.");
         let section = population::section(&findings, &origin);
-        document.keep(&section)?;
-    }
-    output::result(population::table(&findings, output::width()).trim_end())
+        document.keep(&section)
+    });
+    let shown = output::result(population::table(&findings, output::width()).trim_end());
+    Failure::all([shown].into_iter().chain(kept))
 }

@@ -113,13 +113,15 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     }
     comparisons.sort_by_key(|(place, _)| *place);
     let comparisons: Vec<_> = comparisons.into_iter().map(|(_, one)| one).collect();
-    if let Some(document) = document {
+    // The results are printed even if the document cannot be written.
+    let kept = document.map(|document| {
         let (command, version) = (command_line::again(), machine::version(EngineKind::Sim));
         let origin = format!("Made with `{command}`; {version}.");
         let section = variants::section(&comparisons, &origin);
-        document.keep(&section)?;
-    }
-    output::result(variants::table(&comparisons, output::width()).trim_end())
+        document.keep(&section)
+    });
+    let shown = output::result(variants::table(&comparisons, output::width()).trim_end());
+    Failure::all([shown].into_iter().chain(kept))
 }
 
 /// The studies with these names, or all: those of claims, each once, and then those of figures.

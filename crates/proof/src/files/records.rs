@@ -1,6 +1,7 @@
 //! The records of many runs, each in its own directory.
 
 use std::collections::HashMap;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -58,12 +59,14 @@ impl Records {
         }
     }
 
-    /// Checks that all records were written.
+    /// Checks that all records were written. Without any, their directory is not left.
     ///
     /// # Errors
     ///
     /// Some could not be written.
     pub fn finish(&self) -> Result<(), Failure> {
+        // The system removes no directory that has something in it.
+        let _ = fs::remove_dir(&self.directory);
         match self.missing.load(Ordering::Relaxed) {
             0 => Ok(()),
             missing => Err(Failure::failed(format_args!(

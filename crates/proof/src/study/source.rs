@@ -136,18 +136,19 @@ impl Source {
             place: text.place.clone(),
             error,
         };
-        let drawn = population.versions.iter().map(|version| {
-            let members = spec.version(version).and_then(|of| of.draw(SEED, count));
-            Ok((version.as_str(), members.map_err(wrong)?))
-        });
-        let drawn: Vec<_> = drawn.collect::<Result<_, SourceError>>()?;
         let contenders = CONTENDERS.map(|(kind, bbr1)| Contender {
             controller: Controller::from(kind),
             bbr1,
         });
         Ok(Source::Population {
-            plan: population::plan(&drawn, &contenders),
-            place: text.place,
+            plan: population::plan(
+                &spec,
+                &population.versions,
+                [SEED, count as u64],
+                &contenders,
+            )
+            .map_err(wrong)?,
+            place: text.place.clone(),
             less: (length == Length::Quick)
                 .then(|| format!("members = {count}, and not {}", population.members)),
         })

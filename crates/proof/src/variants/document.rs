@@ -2,7 +2,7 @@
 
 use super::difference::Comparison;
 use crate::claims::{Judgement, words};
-use report::{Marks, Table};
+use report::{Marks, Table, markdown};
 use tables::statistics::Spread;
 
 /// The marks that enclose the section.
@@ -76,11 +76,9 @@ fn studies(comparisons: &[Comparison<'_>], is_figure: bool) -> Vec<Vec<String>> 
 /// The section in Markdown: the origin, the expectations that change, and all studies.
 pub fn section(comparisons: &[Comparison<'_>], origin: &str) -> String {
     let markdown = |headings: &[&str], rows: Vec<Vec<String>>| {
-        let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
-        let headings: Vec<String> = headings.iter().map(|&heading| heading.into()).collect();
-        let rule = vec!["---".to_owned(); headings.len()];
-        let rows = rows.iter().map(|row| line(row)).collect::<String>();
-        format!("{}{}{rows}", line(&headings), line(&rule))
+        let rule = vec!["---"; headings.len()];
+        let rows = rows.iter().map(markdown::row).collect::<String>();
+        format!("{}{}{rows}", markdown::row(headings), markdown::row(rule))
     };
     let expectations = match changed(comparisons) {
         none if none.is_empty() => "None.\n".to_owned(),

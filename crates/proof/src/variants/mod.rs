@@ -10,6 +10,8 @@ mod document;
 pub use difference::{Comparison, Difference};
 pub use document::{MARKS, section, table};
 
+use std::sync::Arc;
+
 use congestion::ControllerKind;
 use scenario::{Bbr1Variant, Controller, FlowSpec};
 use studies::runs::Plan;
@@ -29,7 +31,7 @@ pub fn of_its_time(plan: &Plan) -> Option<Plan> {
     let mut other = plan.clone();
     let points = other.points.iter_mut().map(|point| &mut point.scenario);
     let scenarios = points.chain(other.runs.iter_mut().map(|run| &mut run.scenario));
-    for flow in scenarios.flat_map(|scenario| &mut scenario.flows) {
+    for flow in scenarios.flat_map(|scenario| &mut Arc::make_mut(scenario).flows) {
         flow.bbr1.get_or_insert_default().variant = Bbr1Variant::Linux419;
     }
     Some(other)

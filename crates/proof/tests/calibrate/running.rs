@@ -35,7 +35,7 @@ fn run(
         let missing = side.missing(store, now, false);
         let engine = side.contender.engine.engine();
         let kept = |run: &Run, record: Record| {
-            assert_eq!(run.scenario, record.scenario);
+            assert_eq!(*run.scenario, record.scenario);
             done.borrow_mut().push(run.name.clone());
             Kept {
                 made: now.clone(),

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 use lab::{Cancel, EngineKind};
@@ -61,7 +61,7 @@ impl Order {
     ///
     /// A trace cannot be read any more.
     pub fn new(place: usize, run: &Run, keys: &mut Keys<'_>) -> PyResult<Order> {
-        let mut scenario = run.scenario.clone();
+        let mut scenario = Scenario::clone(&run.scenario);
         for hop in scenario.hops_mut() {
             let traces = [&mut hop.data.trace, &mut hop.uplink.trace];
             for file in traces.into_iter().flatten() {
@@ -125,8 +125,8 @@ pub fn work(py: Python<'_>, task: &str) -> PyResult<String> {
     let began = Instant::now();
     let mut plan = Plan::new("", Vec::<String>::new());
     for order in &task.runs {
-        let scenario = order.scenario(&build)?;
-        plan.add_point(Vec::new(), scenario.clone());
+        let scenario = Arc::new(order.scenario(&build)?);
+        plan.add_point(Vec::new(), Arc::clone(&scenario));
         plan.add_run(0, scenario, order.key.clone());
     }
     plan.keep_samples(false);

@@ -1,5 +1,7 @@
 //! The plan of runs: every candidate over every sampled path, alone and beside others.
 
+use std::sync::Arc;
+
 use congestion::ControllerKind;
 use lab::Cancel;
 use units::{Bytes, Duration, Rate};
@@ -112,8 +114,8 @@ impl Sampling {
                 case.company.name().to_owned(),
             ];
             let values = self.sampled[case.path].values.iter().cloned().chain(own);
-            let scenario = self.scenario(case);
-            plan.add_point(values.collect(), scenario.clone());
+            let scenario = Arc::new(self.scenario(case));
+            plan.add_point(values.collect(), Arc::clone(&scenario));
             // The record is not kept.
             plan.add_run(0, scenario, String::new());
         }

@@ -21,7 +21,7 @@ pub use attempt::{REPEATS, Reason};
 pub use batch::{Batch, BatchError, Finding, Findings};
 pub use distinct::distinct;
 pub use execute::{Event, Execution, Failed, execute, jobs, missing, resume};
-pub(crate) use plan::MAX_RUNS;
+pub use plan::MAX_RUNS;
 pub use plan::{Keys, Plan, Point, Run, UnreadableTrace};
 pub use seed::derive as derive_seed;
 pub use store::{FILE, MAX_RESULT_BYTES, Store, StoreError};

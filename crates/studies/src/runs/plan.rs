@@ -3,13 +3,14 @@
 use std::collections::HashMap;
 use std::io;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use super::seed;
 use files::regular;
 use scenario::Scenario;
 
 /// The most runs of a plan: more would be a mistake in an axis.
-pub(crate) const MAX_RUNS: u64 = 100_000;
+pub const MAX_RUNS: u64 = 100_000;
 
 /// A scenario at a point of a plan.
 #[derive(Debug, Clone)]
@@ -17,7 +18,7 @@ pub struct Point {
     /// The values of the varying fields as text, in the order of [`Plan::fields`].
     pub values: Vec<String>,
     /// The scenario with these values.
-    pub scenario: Scenario,
+    pub scenario: Arc<Scenario>,
 }
 
 /// One run of one point.
@@ -29,8 +30,8 @@ pub struct Run {
     pub repeat: u64,
     /// The displayed name: `path.loss=1% flow.controller=bbr1 repeat 0`.
     pub name: String,
-    /// The point's scenario with the run's own seed.
-    pub scenario: Scenario,
+    /// The point's scenario with the run's own seed. A point's single run has the same one.
+    pub scenario: Arc<Scenario>,
     /// A key that determines the result and differs from every other run's.
     pub key: String,
     /// Whether the record has samples over time.
@@ -65,13 +66,15 @@ impl Plan {
     }
 
     /// Adds a point, without runs.
-    pub fn add_point(&mut self, values: Vec<String>, scenario: Scenario) {
+    pub fn add_point(&mut self, values: Vec<String>, scenario: impl Into<Arc<Scenario>>) {
         assert_eq!(values.len(), self.fields.len(), "a value for each field");
+        let scenario = scenario.into();
         self.points.push(Point { values, scenario });
     }
 
     /// Adds a run of the last point.
-    pub fn add_run(&mut self, repeat: u64, scenario: Scenario, key: String) {
+    pub fn add_run(&mut self, repeat: u64, scenario: impl Into<Arc<Scenario>>, key: String) {
+        let scenario = scenario.into();
         let values = self.last_values();
         let parts = values.map(|(field, value)| format!("{field}={value} "));
         let name = format!("{}repeat {repeat}", parts.collect::<String>());
@@ -104,16 +107,13 @@ impl Plan {
         paired: &[String],
         keys: &mut Keys<'_>,
     ) -> Result<(), UnreadableTrace> {
-        let base = &self
-            .points
-            .last()
-            .expect("a point before its runs")
-            .scenario;
+        let point = self.points.last().expect("a point before its runs");
+        let base = Arc::clone(&point.scenario);
         let counts = |(field, _): &(&str, &str)| !paired.iter().any(|of| of == field);
         let values: Vec<(&str, &str)> = self.last_values().filter(counts).collect();
         let seeded = (0..repeats).map(|repeat| Scenario {
             seed: seed::derive(base.seed, &values, repeat),
-            ..base.clone()
+            ..Scenario::clone(&base)
         });
         for (repeat, scenario) in (0..).zip(seeded.collect::<Vec<Scenario>>()) {
             let key = keys.of(&scenario)?;

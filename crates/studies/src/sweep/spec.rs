@@ -306,7 +306,10 @@ impl Sweep {
             values.extend(axis.labels(*row));
         }
         match draft.read() {
-            Ok(scenario) => Ok(Point { values, scenario }),
+            Ok(scenario) => Ok(Point {
+                values,
+                scenario: scenario.into(),
+            }),
             Err(error) => Err(self.of_written(&draft, &values, error)),
         }
     }

@@ -22,6 +22,9 @@ const MAX_COLUMNS: u64 = 1 << 14;
 /// The most columns within each other: the library is on the stack once for each. A list of structures has five.
 const MAX_DEPTH: u64 = 32;
 
+/// The most bytes of names on the way to all columns together. A thousand columns within three groups have some 100,000.
+const MAX_NAME_BYTES: u64 = 16 << 20;
+
 /// The most groups of rows: those of the largest footer have some sixty bytes each.
 const MAX_GROUPS: u64 = 1 << 16;
 
@@ -53,10 +56,11 @@ pub(super) fn check_footer(file: &File) -> Result<(), ReadError> {
     let mut bytes = vec![0; length as usize];
     file.read_exact_at(&mut bytes, start)?;
     let claims = footer(&bytes).ok_or(ReadError::Damaged)?;
-    if claims.columns > MAX_COLUMNS || claims.depth > MAX_DEPTH || claims.groups > MAX_GROUPS {
-        return Err(ReadError::Footer);
-    }
-    Ok(())
+    let is_small = claims.columns <= MAX_COLUMNS
+        && claims.depth <= MAX_DEPTH
+        && claims.groups <= MAX_GROUPS
+        && claims.names <= MAX_NAME_BYTES;
+    is_small.then_some(()).ok_or(ReadError::Footer)
 }
 
 /// Checks that no two of these column chunks are the same bytes, so that reading them takes no longer than the file is long.
@@ -294,6 +298,26 @@ mod tests {
         let claimed = group(i32::MAX as u64);
         let refusal = refusal(with_schema(&[&claimed, COLUMN]));
         assert_eq!(refusal, "is damaged");
+    }
+
+    #[test]
+    fn a_long_name_of_a_group_of_many_columns_is_refused() {
+        let within = |length: u64, columns: u64| {
+            let root = group(1);
+            // The length of a text is a number without a sign.
+            let name = [&number(length)[..], &vec![b'a'; 2 * length as usize]].concat();
+            let around = [&[0x35, 0, 0x18], &name[..], &[0x15], &number(columns), &[0]].concat();
+            let columns = vec![COLUMN; columns as usize];
+            with_schema(&[&[&root[..], &around], &columns[..]].concat())
+        };
+        for good in [within(1 << 19, 1), within(100, 10_000)] {
+            each_row(good, &["text"], |_| Ok(()), drop).expect("no rows");
+        }
+        // The library would have sixteen gigabytes of names, and two.
+        for bad in [within(1 << 19, 16_000), within(1 << 16, 16_000)] {
+            let refusal = refusal(bad);
+            assert!(refusal.starts_with("has a footer of too many"), "{refusal}");
+        }
     }
 
     #[test]

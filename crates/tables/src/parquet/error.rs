@@ -28,9 +28,9 @@ pub enum ReadError {
     /// A column has this encoding.
     #[error("has texts in the encoding {0}; {REWRITE}")]
     Encoding(&'static str),
-    /// The footer is too large, or its columns are too many or too deep within each other.
+    /// The footer is too large, its columns are too many or too deep within each other, or their names are too long.
     #[error(
-        "has a footer of too many groups of rows, columns, or columns within each other; {REWRITE}"
+        "has a footer of too many groups of rows, columns, or columns within each other, or of too long names; {REWRITE}"
     )]
     Footer,
     /// The pages take more than this many bytes of memory.

@@ -15,6 +15,8 @@ pub struct Footer {
     pub depth: u64,
     /// The groups of rows.
     pub groups: u64,
+    /// The bytes of the names on the way to each column, added up: the library has a copy of them for each.
+    pub names: u64,
 }
 
 /// The claims of a footer with these bytes. `None` if they are no footer.
@@ -34,7 +36,7 @@ pub fn footer(bytes: &[u8]) -> Option<Footer> {
         }
         last = field.0;
         match last {
-            2 => (claims.columns, claims.depth) = schema(&mut rest)?,
+            2 => schema(&mut rest, &mut claims)?,
             4 => claims.groups = structures(&mut rest)?,
             _ => rest.skip(field.1, 0)?,
         }
@@ -48,41 +50,60 @@ fn structures(rest: &mut Compact<'_>) -> Option<u64> {
     (kind == Kind::STRUCT).then_some(count)
 }
 
-/// The number of a schema's columns and groups of columns, and their depth. Each is followed by its children.
-fn schema(rest: &mut Compact<'_>) -> Option<(u64, u64)> {
-    let count = structures(rest)?;
-    // The children that are still to come of each group around the next column.
-    let mut around: Vec<u64> = Vec::new();
-    let mut depth = 0;
-    for place in 0..count {
-        let children = children(rest)?;
+/// An element of a schema: a column, or a group of columns.
+#[derive(Default)]
+struct Element {
+    /// The children that are still to come. They follow it.
+    children: u64,
+    /// The bytes of its name with their number, and of the names of the groups around it.
+    names: u64,
+}
+
+/// The claims of a schema.
+fn schema(rest: &mut Compact<'_>, claims: &mut Footer) -> Option<()> {
+    claims.columns = structures(rest)?;
+    // The groups around the next column.
+    let mut around: Vec<Element> = Vec::new();
+    for place in 0..claims.columns {
+        let mut element = element(rest)?;
         if place > 0 {
-            *around.last_mut()? -= 1;
+            let group = around.last_mut()?;
+            group.children -= 1;
+            element.names = element.names.saturating_add(group.names);
         }
-        around.push(children);
-        depth = depth.max(around.len() as u64);
-        while around.last() == Some(&0) {
+        if element.children == 0 {
+            claims.names = claims.names.saturating_add(element.names);
+        }
+        around.push(element);
+        claims.depth = claims.depth.max(around.len() as u64);
+        while around.last().is_some_and(|of| of.children == 0) {
             around.pop();
         }
     }
     // No group has more children than there are.
-    around.is_empty().then_some((count, depth))
+    around.is_empty().then_some(())
 }
 
-/// The number of the children of a SchemaElement.
-fn children(rest: &mut Compact<'_>) -> Option<u64> {
-    let mut children = 0;
+/// A SchemaElement, with its own name alone.
+fn element(rest: &mut Compact<'_>) -> Option<Element> {
+    let mut element = Element::default();
     rest.fields(|id, kind, rest| match (id, kind) {
         (5, Kind::I32) => {
-            children = rest.i32()?;
+            element.children = rest.i32()?;
             Some(())
         }
-        (1..=3 | 6..=9, Kind::I32) | (4, Kind::BINARY) => rest.skip(kind, 0),
+        (4, Kind::BINARY) => {
+            let before = rest.0.len();
+            rest.skip(kind, 0)?;
+            element.names = (before - rest.0.len()) as u64;
+            Some(())
+        }
+        (1..=3 | 6..=9, Kind::I32) => rest.skip(kind, 0),
         (10, Kind::STRUCT) => rest.fields(logical_type),
         (1..=10, _) => None,
         _ => rest.skip(kind, 0),
     })?;
-    Some(children)
+    Some(element)
 }
 
 /// Reads a variant of LogicalType.
@@ -135,6 +156,8 @@ mod tests {
             columns: 6,
             depth: 4,
             groups: 2,
+            // An empty name has a byte: its length.
+            names: 2 + 4 + 3,
         };
         assert_eq!(footer(&whole), Some(claims));
         for length in 0..whole.len() {

@@ -155,8 +155,10 @@ impl Watching {
             .map_or(Ok(()), |(pusher, metrics)| {
                 pusher.finish(&metrics.snapshot()).map_err(of_collector)
             });
-        recorded.map_err(Failure::failed)?;
-        pushed.map_err(Failure::failed)
+        Failure::all([
+            recorded.map_err(Failure::failed),
+            pushed.map_err(Failure::failed),
+        ])
     }
 }
 

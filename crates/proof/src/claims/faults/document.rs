@@ -4,6 +4,7 @@ use super::{Attempt, Fault, Faults};
 use crate::claims::document::Origin;
 use crate::claims::spec::Claim;
 use crate::claims::words;
+use report::markdown;
 
 /// The section in Markdown: the origin, the faults, the fault that breaks each claim, the claims that no fault is to
 /// break, and the claims that hold in spite of a fault that is tried on all.
@@ -24,7 +25,7 @@ pub fn section(
     for fault in &faults.faults {
         let of = fault.controller.as_ref();
         let of = of.map_or("the hosts".to_owned(), |of| format!("`{of}`"));
-        text += &format!("| {} | {of} | {} |\n", fault.name, fault.what);
+        text += &markdown::row([&fault.name, &of, &fault.what]);
     }
     text += "\n### What breaks each claim\n\n| claim | fault | expectations that break | the first of them | \
              published | with the fault |\n| --- | --- | --- | --- | --- | --- |\n";
@@ -39,7 +40,7 @@ pub fn section(
     }
     for (id, why) in spared {
         let why = why.unwrap_or("**no reason is given**");
-        text += &format!("| [{id}](claims.md#{id}) | {why} |\n");
+        text += &markdown::row([&*link(id), why]);
     }
     for fault in faults.faults.iter().filter(|fault| fault.is_everywhere) {
         text += &in_spite_of(fault, attempts);
@@ -57,7 +58,12 @@ fn row(attempt: &Attempt<'_>) -> String {
     let [what, band, measured] =
         first.unwrap_or_else(|| ["**nothing**".to_owned(), String::new(), String::new()]);
     let (id, fault) = (&attempt.claim.id, &attempt.fault.name);
-    format!("| [{id}](claims.md#{id}) | {fault} | {count} | {what} | {band} | {measured} |\n")
+    markdown::row([&link(id), fault, &count, &what, &band, &measured])
+}
+
+/// A link to the claim's results.
+fn link(id: &str) -> String {
+    format!("[{id}](claims.md#{id})")
 }
 
 /// The claims that hold with a fault that is tried on all claims.

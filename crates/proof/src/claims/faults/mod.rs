@@ -176,6 +176,9 @@ impl Faults {
         let known: Vec<&str> = self.faults.iter().map(|of| of.name.as_str()).collect();
         let found = self.faults.iter().find(|of| of.name == name);
         found.ok_or_else(|| {
+            if name.is_empty() {
+                return format!("the name is empty; give one of {}", known.join(", "));
+            }
             let hint = hint(name, &known);
             format!("no fault is called {name}, but {}{hint}", known.join(", "))
         })

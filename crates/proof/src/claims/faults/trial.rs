@@ -122,7 +122,7 @@ fn put_into(fault: &Fault, plan: &mut Plan) -> Result<bool, TrialError> {
         })?;
         if let Some(faulty) = faulty {
             changes_any = true;
-            run.scenario = faulty;
+            run.scenario = faulty.into();
             run.key = format!("{}-{}", run.key, fault.name);
         }
     }
