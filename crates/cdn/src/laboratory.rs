@@ -15,8 +15,9 @@ use rollout::study::{CarriedConnection, DataError, GroupError, StudyError};
 use studies::runs::{Batch, BatchError, Findings};
 use units::Bytes;
 
+use crate::keys::redraws;
 use crate::line::{Line, LineDraw};
-use crate::observed::{drawn, redraws};
+use crate::observed::drawn;
 use crate::room::Room;
 use crate::spec::Spec;
 use crate::together::{Delivered, Together};

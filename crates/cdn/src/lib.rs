@@ -30,6 +30,7 @@
 mod beside;
 mod combined;
 pub mod found;
+mod keys;
 mod laboratory;
 mod line;
 pub mod live;

@@ -9,7 +9,7 @@ use studies::runs::derive_seed;
 use transport::app::{App, Config};
 use units::{Bytes, Duration, Time};
 
-use crate::observed::redraws;
+use crate::keys::redraws;
 use crate::room::Room;
 use crate::shared;
 use crate::spec::{Network, Spec};

@@ -18,22 +18,6 @@ const CLIENT_PORT: u16 = 1024;
 /// In a socket's number, a line's number takes the bits above those of its connections.
 const CONNECTION_BITS: u32 = 16;
 
-/// The number of studies with arms drawn again.
-const REDRAWS: u64 = 100;
-
-/// The same if lines share a link. Each of these studies takes a run.
-const SHARED_REDRAWS: u64 = 10;
-
-/// The keys of the studies with arms drawn again.
-pub(crate) fn redraws(spec: &Spec) -> impl Iterator<Item = Key> {
-    let count = if spec.shared.is_empty() {
-        REDRAWS
-    } else {
-        SHARED_REDRAWS
-    };
-    (0..count).map(|draw| Key::of_seed(&format!("{}, drawn again: {draw}", spec.seed)))
-}
-
 /// The unit and the arm of a line.
 pub(crate) fn drawn(line: &Line, key: &Key, shares: &Shares) -> (u64, usize) {
     let unit = key.draw(UNIT.subject(0, line.client, Duration::ZERO));

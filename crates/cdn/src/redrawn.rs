@@ -5,8 +5,9 @@ use experiment::{Findings, Gathered, Measure, Measured, Observation};
 use tables::statistics::Sorted;
 
 use crate::found::{MAX_SHORTFALL, Redraws};
+use crate::keys::redraws;
 use crate::line::Line;
-use crate::observed::{drawn, in_study, redraws};
+use crate::observed::{drawn, in_study};
 use crate::spec::Spec;
 use crate::truth::{InForce, ObservedLine, Truth, estimate_of, read_policy};
 

@@ -7,11 +7,7 @@ use document::tree::{Entry, Node};
 use scenario::{Draft, PathSpec, Scenario};
 use serde::Deserialize;
 
-use crate::spec::MAX_NETWORKS;
 use crate::stand_in::stand_in;
-
-/// The most links. There are no more networks that could go over them.
-const MAX_SHARED: usize = MAX_NETWORKS;
 
 /// A link between the servers and all lines of one or more networks.
 #[derive(Debug, Clone)]
@@ -39,10 +35,6 @@ impl Shared {
         said: Vec<RawShared>,
         directory: &Path,
     ) -> Result<Vec<Shared>, DocumentError> {
-        if said.len() > MAX_SHARED {
-            let reason = format!("{} links; give at most {MAX_SHARED}", said.len());
-            return Err(DocumentError::new("shared", reason));
-        }
         let mut all: Vec<Shared> = Vec::new();
         for (index, said) in said.into_iter().enumerate() {
             let read = Shared::read(said, &all, directory);

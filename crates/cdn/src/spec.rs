@@ -25,7 +25,7 @@ const MIN_LINES: u64 = 50;
 const MAX_LINES: u64 = 256;
 
 /// The most networks. They are numbered with a byte, too.
-pub(crate) const MAX_NETWORKS: usize = 256;
+const MAX_NETWORKS: usize = 256;
 
 /// A small CDN.
 #[derive(Debug, Clone)]
@@ -182,6 +182,11 @@ fn read(said: RawSpec, directory: &Path) -> Result<Spec, DocumentError> {
     if said.network.is_empty() || said.network.len() > MAX_NETWORKS {
         let reason = format!("{} networks; give 1 to {MAX_NETWORKS}", said.network.len());
         return Err(DocumentError::new("network", reason));
+    }
+    // There are no more networks that could go over them.
+    if said.shared.len() > MAX_NETWORKS {
+        let reason = format!("{} links; give at most {MAX_NETWORKS}", said.shared.len());
+        return Err(DocumentError::new("shared", reason));
     }
     let shared = Shared::all(said.shared, directory)?;
     let mut networks: Vec<Network> = Vec::new();
