@@ -3,14 +3,15 @@
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use play::Play;
 use scenario::Draft;
 
-const TARGET: &str = "wasm32-unknown-unknown";
+/// The exit code of `crates/play/module` on a machine that cannot compile it.
+const MODULE_UNAVAILABLE: i32 = 3;
 
 /// The maximum size of the compressed module: what a page loads before its first picture.
 const MAX_MODULE_BYTES: usize = 1_500_000;
@@ -68,58 +69,25 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// A command without what this test's own build has set, which applies to another target.
-fn command(program: &str) -> Command {
-    let mut command = Command::new(program);
-    for (name, _) in std::env::vars() {
-        let of = [
-            "CARGO_UNSTABLE",
-            "CARGO_RESOLVER",
-            "CARGO_ENCODED",
-            "RUSTFLAGS",
-        ];
-        if of.iter().any(|prefix| name.starts_with(prefix)) {
-            command.env_remove(name);
-        }
+/// Compiles the module. `None` if this machine cannot, which is printed.
+fn module(directory: &Path) -> Option<PathBuf> {
+    let file = directory.join("play.wasm");
+    let build = Command::new(root().join("crates/play/module"))
+        .arg(&file)
+        .output()
+        .expect("bash");
+    let told = String::from_utf8_lossy(&build.stderr);
+    if build.status.code() == Some(MODULE_UNAVAILABLE) {
+        skipping::skip!("the module in WebAssembly: {}", told.trim());
+        return None;
     }
-    command.current_dir(root()).stdin(Stdio::null());
-    command
+    assert!(build.status.success(), "{told}");
+    Some(file)
 }
 
-fn answer(command: &mut Command) -> Option<String> {
-    let output = command.output().ok()?;
-    let text = String::from_utf8(output.stdout).ok()?;
-    output.status.success().then(|| text.trim().to_owned())
-}
-
-/// Compiles the module: with the standard library that rustup has installed for the target, or with that of Debian's packages
-/// rustc-web, rust-web-src and lld-19. `None` if neither is there.
-fn module() -> Option<PathBuf> {
-    let mut build = command("cargo");
-    let what = "build --release --locked -p fullpipe-play --target-dir target/play --target";
-    build.args(what.split(' ')).arg(TARGET);
-    let libraries = ["--print", "target-libdir", "--target", TARGET];
-    let installed = answer(command("rustc").args(libraries));
-    if !installed.is_some_and(|libraries| Path::new(&libraries).is_dir()) {
-        let sources = "lib/rustlib/src/rust/library";
-        let debian = answer(command("/usr/bin/rustc").args(["--print", "sysroot"]))?;
-        answer(command("wasm-ld-19").arg("--version"))?;
-        if !Path::new(&debian).join(sources).is_dir() {
-            return None;
-        }
-        build.arg("-Zbuild-std=std,panic_abort");
-        build.envs([("RUSTC", "/usr/bin/rustc"), ("RUSTC_BOOTSTRAP", "1")]);
-        build.env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER", "wasm-ld-19");
-    }
-    let built = build.output().expect("cargo");
-    let told = String::from_utf8_lossy(&built.stderr);
-    assert!(built.status.success(), "{told}");
-    Some(
-        root()
-            .join("target/play")
-            .join(TARGET)
-            .join("release/play.wasm"),
-    )
+fn has_node() -> bool {
+    let version = Command::new("node").arg("--version").output();
+    version.is_ok_and(|output| output.status.success())
 }
 
 /// The texts of all scenarios, by name.
@@ -175,11 +143,8 @@ fn a_refusal_is_one_line() {
 
 #[test]
 fn a_browser_s_bytes_are_those_of_this_machine() {
-    let Some(module) = module() else {
-        skipping::skip!(
-            "the module in WebAssembly: rustup has no target {TARGET} (`rustup target add {TARGET}`), and Debian's rustc-web, \
-             rust-web-src and lld-19 are not installed"
-        );
+    let directory = tempfile::tempdir().expect("a directory");
+    let Some(module) = module(directory.path()) else {
         return;
     };
     let bytes = fs::read(&module).expect("a module");
@@ -188,18 +153,17 @@ fn a_browser_s_bytes_are_those_of_this_machine() {
     let compressed = compressed.finish().expect("memory").len();
     println!("the module: {} bytes, {compressed} compressed", bytes.len());
     assert!(compressed <= MAX_MODULE_BYTES);
-    if answer(command("node").arg("--version")).is_none() {
+    if !has_node() {
         skipping::skip!("the module's bytes: node is not installed");
         return;
     }
-    let directory = tempfile::tempdir().expect("a directory");
     let all = scenarios();
     let refused: Vec<_> = listed(REFUSED).collect();
     for (name, text) in all.iter().chain(&refused) {
         let file = directory.path().join(format!("{name}.toml"));
         fs::write(file, text).expect("a file");
     }
-    let mut node = command("node");
+    let mut node = Command::new("node");
     node.arg(root().join("crates/play/tests/run.mjs"));
     node.arg(&module)
         .arg(directory.path())

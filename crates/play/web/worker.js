@@ -1,8 +1,9 @@
-// Runs scenarios beside a page: a module worker. The first message is { module }, the compiled module of fullpipe-play. Every other
-// one is { id, text, seed } and begins a run in place of the one before, or { id: null } and only ends that.
+// Runs scenarios beside a page, in a worker. The first message is { module }, the compiled module of fullpipe-play. Every other
+// one is { id, text, seed } and begins a run in place of the one before, or { id: null } and only ends that. With `only: "check"` the
+// run ends before its first step.
 //
 // Answers have the id of their run: { id, record, done } with a record as JSON in UTF-8 (a Uint8Array), first of the time until now
-// and last, with `done`, of all; or { id, error }, one line for people.
+// and last, with `done`, of all; { id, error }, one line for people; or { id } several times a second while there is nothing to show.
 
 import { Play } from "./play.js";
 
@@ -10,9 +11,11 @@ import { Play } from "./play.js";
 const SLICE_MS = 8;
 // A record takes at most this share of the time: it has all samples, so that later ones take longer.
 const MAX_SHARE = 0.25;
+// The longest time without an answer.
+const MAX_SILENCE_MS = 250;
 
 const slices = new MessageChannel();
-let module, id = null, play, shown, cost;
+let module, id = null, play, shown, cost, told;
 
 onmessage = ({ data }) => {
     if (data.module) {
@@ -26,7 +29,11 @@ onmessage = ({ data }) => {
     }
     answered(() => {
         play = new Play(module, data.text, data.seed);
-        shown = performance.now();
+        if (data.only === "check") {
+            answer({ done: true });
+            return;
+        }
+        shown = told = performance.now();
         cost = 0;
         slices.port2.postMessage(id);
     });
@@ -45,6 +52,8 @@ slices.port1.onmessage = ({ data }) => {
         }
         if (!goesOn || performance.now() - shown > Math.max(SLICE_MS, cost / MAX_SHARE)) {
             show(!goesOn);
+        } else if (performance.now() - told > MAX_SILENCE_MS) {
+            answer({});
         }
         if (goesOn) {
             slices.port2.postMessage(id);
@@ -55,9 +64,14 @@ slices.port1.onmessage = ({ data }) => {
 function show(done) {
     const began = performance.now();
     const record = play.record();
-    postMessage({ id, record, done }, [record.buffer]);
+    answer({ record, done }, [record.buffer]);
     shown = performance.now();
     cost = shown - began;
+}
+
+function answer(message, transfer = []) {
+    postMessage({ id, ...message }, transfer);
+    told = performance.now();
 }
 
 // An instance that ran out of memory throws, too.
@@ -65,7 +79,7 @@ function answered(call) {
     try {
         call();
     } catch (error) {
-        postMessage({ id, error: error.message });
+        answer({ error: error.message });
         id = null;
         play = undefined;
     }
