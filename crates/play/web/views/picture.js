@@ -1,0 +1,45 @@
+// One picture of all views that are shown, where they stand on the page.
+
+import { write } from "./view.js";
+
+// The room around them.
+const MARGIN = 12;
+
+// Returns a promise of a Blob in PNG.
+export function picture(root, views, theme) {
+    const around = root.getBoundingClientRect();
+    const shown = views.filter(({ figure }) => !figure.hidden);
+    const scale = shown[0] ? shown[0].below.width / shown[0].below.clientWidth : 1;
+    const canvas = document.createElement("canvas");
+    canvas.width = (around.width + 2 * MARGIN) * scale;
+    canvas.height = (around.height + 2 * MARGIN) * scale;
+    const pen = canvas.getContext("2d");
+    pen.scale(scale, scale);
+    pen.fillStyle = theme.page;
+    pen.fillRect(0, 0, canvas.width, canvas.height);
+    pen.translate(MARGIN - around.left, MARGIN - around.top);
+    for (const view of shown) {
+        for (const drawing of view.figure.querySelectorAll("canvas")) {
+            const { left, top, width, height } = drawing.getBoundingClientRect();
+            pen.drawImage(drawing, left, top, width, height);
+        }
+        for (const { text, box, style } of words(view.figure)) {
+            const size = parseFloat(style.fontSize);
+            write(pen, text, box.left, box.top + box.height / 2, { colour: style.color, size, weight: style.fontWeight, baseline: "middle" });
+        }
+    }
+    return new Promise((resolve) => canvas.toBlob(resolve, "image/png"));
+}
+
+// The words of a figure that are seen, with their places.
+function* words(figure) {
+    const all = document.createTreeWalker(figure, NodeFilter.SHOW_TEXT);
+    for (let node = all.nextNode(); node; node = all.nextNode()) {
+        const parent = node.parentElement;
+        if (!parent.closest("button, caption, [hidden]") && node.data.trim()) {
+            const range = document.createRange();
+            range.selectNodeContents(node);
+            yield { text: node.data, box: range.getBoundingClientRect(), style: getComputedStyle(parent) };
+        }
+    }
+}

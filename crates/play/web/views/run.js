@@ -1,0 +1,160 @@
+// What views draw of a record: its tables as arrays of numbers, for each flow and each bottleneck, in milliseconds.
+
+// A number of a record. A value that is not there is null, or NaN.
+const known = (value) => (value == null ? NaN : value);
+
+// The places of the rows of each flow: an array of places, or a part of the table where the rows are together.
+function rowsByFlow(flows) {
+    const rows = new Map();
+    for (let row = 0; row < flows.length; row++) {
+        const flow = flows[row];
+        const own = rows.get(flow);
+        if (own === undefined) {
+            rows.set(flow, [row]);
+        } else {
+            own.push(row);
+        }
+    }
+    return rows;
+}
+
+class Rows {
+    #table;
+    #places;
+    #columns = new Map();
+
+    constructor(table, places) {
+        this.#table = table;
+        this.#places = places;
+        this.at = this.column("at_s").map((time) => time * 1000);
+    }
+
+    // The cells of a column as numbers; NaN for those that are not there.
+    column(name) {
+        let own = this.#columns.get(name);
+        if (own === undefined) {
+            const cells = this.#table[name];
+            own = cells ? Float64Array.from(this.#places, (row) => known(cells[row])) : new Float64Array(this.#places.length).fill(NaN);
+            this.#columns.set(name, own);
+        }
+        return own;
+    }
+
+    // Numbers that are derived from the columns, computed once.
+    derived(name, compute) {
+        let own = this.#columns.get(name);
+        if (own === undefined) {
+            own = compute((column) => this.column(column));
+            this.#columns.set(name, own);
+        }
+        return own;
+    }
+
+    // A cell as it is in the table.
+    cell(name, place) {
+        return this.#table[name]?.[this.#places[place]] ?? null;
+    }
+
+    has(name) {
+        return this.column(name).some((value) => !Number.isNaN(value));
+    }
+}
+
+// A flow of a run.
+export class Flow extends Rows {
+    constructor(table, places, about) {
+        super(table, places);
+        Object.assign(this, about);
+    }
+
+    // What the sender has sent, as the paper's figure 4 draws it: the data delivered and the data in flight.
+    get sent() {
+        return this.derived("sent", (column) => {
+            const inflight = column("inflight_bytes");
+            return column("delivered_bytes").map((bytes, row) => bytes + inflight[row]);
+        });
+    }
+
+    // BBR's gain: the pacing rate as a multiple of BtlBw.
+    get gain() {
+        return this.derived("gain", (column) => {
+            const bandwidth = column("btl_bw_bps");
+            return column("pacing_rate_bps").map((rate, row) => (bandwidth[row] > 0 ? rate / bandwidth[row] : NaN));
+        });
+    }
+
+    // The periods in one state: { from, to, name }.
+    get stays() {
+        this.states ??= this.#stays();
+        return this.states;
+    }
+
+    #stays() {
+        const stays = [];
+        let last;
+        for (let place = 0; place < this.at.length; place++) {
+            const name = this.cell("state", place);
+            if (last && last.name === name) {
+                last.to = this.at[place];
+                continue;
+            }
+            if (last) {
+                last.to = this.at[place];
+            }
+            last = name === null ? undefined : { from: this.at[place], to: this.at[place], name };
+            if (last) {
+                stays.push(last);
+            }
+        }
+        return stays;
+    }
+}
+
+export class Run {
+    // `context` is what Views.show gets.
+    constructor(record, { flows = [], path = {}, duration_ms } = {}) {
+        const summary = record.summary ?? {};
+        this.summary = summary;
+        const places = rowsByFlow(record.samples.flow);
+        const ids = [...new Set([...(summary.flows ?? []).map(({ id }) => id), ...places.keys()])].sort((a, b) => a - b);
+        this.flows = ids.map((id) => {
+            const of = summary.flows?.find((flow) => flow.id === id) ?? {};
+            const controller = of.controller ?? record.samples.controller?.[places.get(id)?.[0]] ?? "";
+            const { label = `${controller} ${id + 1}`, colour } = flows[id] ?? {};
+            return new Flow(record.samples, places.get(id) ?? [], { id, controller, label, colour, of });
+        });
+        const hops = rowsByFlow(record.queue?.hop ?? []);
+        this.hops = [...hops].map(([hop, rows]) => {
+            const queue = new Rows(record.queue, rows);
+            queue.name = record.queue.link?.[rows[0]] ?? null;
+            queue.of = hop === 0 ? summary.path : summary.next?.[hop - 1];
+            return queue;
+        });
+        this.path = {
+            rate_bps: path.rate_bps ?? summary.path?.rate_bps ?? NaN,
+            rtprop_ms: path.rtprop_ms ?? summary.path?.rtprop_ms ?? NaN,
+            buffer_bytes: path.buffer_bytes ?? summary.path?.buffer_bytes ?? Infinity,
+            changes: path.changes ?? [],
+        };
+        this.throughput = record.throughput ?? {};
+        this.now_ms = (summary.duration_s ?? 0) * 1000;
+        this.duration_ms = Math.max(duration_ms ?? 0, this.now_ms, 1);
+    }
+
+    // The path at a moment: at its start, and after each of its changes until then.
+    pathAt(time_ms) {
+        let { rate_bps, rtprop_ms, buffer_bytes } = this.path;
+        for (const change of this.path.changes) {
+            if (change.at_ms <= time_ms) {
+                ({ rate_bps = rate_bps, rtprop_ms = rtprop_ms, buffer_bytes = buffer_bytes } = change);
+            }
+        }
+        return { rate_bps, rtprop_ms, buffer_bytes, bdp_bytes: (rate_bps / 8) * (rtprop_ms / 1000) };
+    }
+
+    // The path's times with a value of their own: [time, value] for each.
+    steps(value) {
+        const times = [0, ...this.path.changes.map(({ at_ms }) => at_ms)];
+        return times.map((time) => [time, value(this.pathAt(time))]);
+    }
+}

@@ -1,0 +1,197 @@
+// A view: a figure with a caption, a drawing, and a table of its numbers.
+//
+// The drawing is a canvas of our own rather than the plot library of the reports. Half of the views are no plots over time and move
+// sixty times a second, all views share one moment and one window of time, and a picture for download or for paper is the same
+// drawing at another scale. Below lies what a record changes; above it, what the moment changes.
+
+import { FONT } from "./theme.js";
+
+// The numbers and the name for screen readers follow the moment shown at most so often.
+const SAY_MS = 400;
+
+export function element(tag, parent, text, className) {
+    const made = document.createElement(tag);
+    if (text != null) {
+        made.textContent = text;
+    }
+    if (className) {
+        made.className = className;
+    }
+    parent?.append(made);
+    return made;
+}
+
+export class View {
+    // `scene` is what all views share (index.js). Subclasses have `height(width)`, `ground(pen, size)`, `moving(pen, size)`,
+    // `said()` and `table()`, and may have `unit()`, `isShown()` and `readout()`.
+    constructor(scene, root, name, title) {
+        this.scene = scene;
+        this.title = title;
+        this.figure = element("figure", root, null, `view view-${name}`);
+        const caption = element("figcaption", this.figure);
+        element("b", caption, title);
+        this.unitBox = element("small", caption);
+        this.#makeTable(caption);
+        this.readoutBox = element("span", caption, null, "readout");
+        this.stage = element("div", this.figure, null, "stage");
+        this.below = element("canvas", this.stage);
+        this.below.setAttribute("role", "img");
+        this.above = element("canvas", this.stage, null, "above");
+        this.above.setAttribute("aria-hidden", "true");
+        this.figure.append(this.numbers);
+        this.observer = new ResizeObserver(() => scene.dirty());
+        this.observer.observe(this.stage);
+        this.isNear = true;
+        this.near = new IntersectionObserver(([entry]) => {
+            this.isNear = entry.isIntersecting;
+            scene.dirty();
+        }, { rootMargin: "200px" });
+        this.near.observe(this.figure);
+        this.saidAt = -Infinity;
+        this.drawn = "";
+    }
+
+    unit() {
+        return "";
+    }
+
+    isShown() {
+        return true;
+    }
+
+    // What stands beside the title: [text, colour] for each.
+    readout() {
+        return [];
+    }
+
+    // Draws what has changed: the ground if the record, the theme, the window or the size has, and what moves.
+    draw(version, isAll = false) {
+        this.figure.hidden = !this.isShown();
+        if (this.figure.hidden || !(this.isNear || isAll)) {
+            return;
+        }
+        const width = this.stage.clientWidth, height = this.height(width);
+        if (width === 0) {
+            return;
+        }
+        const { scale } = this.scene;
+        const drawn = `${version} ${width} ${height} ${scale}`;
+        const size = { width, height };
+        if (drawn !== this.drawn) {
+            this.drawn = drawn;
+            for (const canvas of [this.below, this.above]) {
+                canvas.width = Math.round(width * scale);
+                canvas.height = Math.round(height * scale);
+                canvas.style.aspectRatio = `${width} / ${height}`;
+            }
+            this.ground(pen(this.below, scale), size);
+            this.unitBox.textContent = this.unit();
+        }
+        const above = pen(this.above, scale);
+        above.clearRect(0, 0, width, height);
+        this.moving(above, size);
+        this.readoutBox.replaceChildren(...this.readout().map(([text, colour]) => {
+            const part = element("span", null, text);
+            part.style.color = colour;
+            return part;
+        }));
+        this.#say();
+    }
+
+    #say() {
+        const now = performance.now();
+        if (now - this.saidAt < SAY_MS) {
+            this.later ??= setTimeout(() => {
+                this.later = undefined;
+                this.scene.dirty();
+            }, SAY_MS);
+            return;
+        }
+        this.saidAt = now;
+        this.below.setAttribute("aria-label", `${this.title}, ${this.said()}`);
+        if (!this.numbers.hidden) {
+            this.#fillTable();
+        }
+    }
+
+    #makeTable(caption) {
+        this.button = element("button", caption, "numbers");
+        this.button.type = "button";
+        this.button.setAttribute("aria-label", `Numbers of ${this.title}`);
+        this.numbers = element("div", null, null, "numbers");
+        this.numbers.tabIndex = 0;
+        const open = (is) => {
+            this.numbers.hidden = !is;
+            this.button.setAttribute("aria-expanded", is);
+            if (is) {
+                this.#fillTable();
+            }
+        };
+        this.button.addEventListener("click", () => open(this.numbers.hidden));
+        open(false);
+    }
+
+    #fillTable() {
+        const { head, rows } = this.table();
+        const table = element("table");
+        element("caption", table, this.title);
+        const top = element("tr", element("thead", table));
+        for (const name of head) {
+            element("th", top, name).scope = "col";
+        }
+        const body = element("tbody", table);
+        for (const [first, ...others] of rows) {
+            const row = element("tr", body);
+            element("th", row, first).scope = "row";
+            for (const cell of others) {
+                element("td", row, cell);
+            }
+        }
+        this.numbers.replaceChildren(table);
+    }
+
+    destroy() {
+        this.observer.disconnect();
+        this.near.disconnect();
+        clearTimeout(this.later);
+        this.figure.remove();
+    }
+}
+
+// A pen that draws in CSS pixels.
+function pen(canvas, scale) {
+    const context = canvas.getContext("2d");
+    context.setTransform(scale, 0, 0, scale, 0, 0);
+    return context;
+}
+
+export function write(pen, text, x, y, { colour, size = 11, align = "left", baseline = "alphabetic", weight = "", ground } = {}) {
+    pen.font = `${weight} ${size}px ${FONT}`.trim();
+    pen.textAlign = align;
+    pen.textBaseline = baseline;
+    if (ground) {
+        const width = pen.measureText(text).width;
+        const left = align === "right" ? x - width : align === "center" ? x - width / 2 : x;
+        const top = baseline === "middle" ? y - size / 2 : baseline === "top" ? y : y - size + 1;
+        pen.globalAlpha = 0.82;
+        pen.fillStyle = ground;
+        pen.fillRect(left - 2, top - 1, width + 4, size + 3);
+        pen.globalAlpha = 1;
+    }
+    pen.fillStyle = colour;
+    pen.fillText(text, x, y);
+}
+
+export function line(pen, points, { colour, width = 1, dash = [], alpha = 1 }) {
+    pen.strokeStyle = colour;
+    pen.lineWidth = width;
+    pen.setLineDash(dash);
+    pen.globalAlpha = alpha;
+    pen.beginPath();
+    for (const [x, y] of points) {
+        pen.lineTo(x, y);
+    }
+    pen.stroke();
+    pen.setLineDash([]);
+    pen.globalAlpha = 1;
+}
