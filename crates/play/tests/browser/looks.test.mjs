@@ -1,0 +1,76 @@
+// The page in light, in dark, and on a phone, as pictures in target/play/pictures for people; nothing is wider than the phone, every
+// control has a name, and the keyboard reaches what the pointer does.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { visit } from "./page.mjs";
+import { opened } from "./setup.mjs";
+
+const PICTURES = fileURLToPath(new URL("../../../../target/play/pictures/", import.meta.url));
+const LOOKS = {
+    light: { colorScheme: "light" },
+    dark: { colorScheme: "dark" },
+    phone: { viewport: { width: 390, height: 844 }, deviceScaleFactor: 2, hasTouch: true },
+    "phone-dark": { viewport: { width: 390, height: 844 }, deviceScaleFactor: 2, colorScheme: "dark" },
+};
+
+for (const [name, options] of Object.entries(LOOKS)) {
+    test(`looks: ${name}`, async () => {
+        const { page, context, heard } = await visit(opened.browser, opened.address, options);
+        for (const panel of ["text", "own", "race", "downloads"]) {
+            await page.locator(`#${panel} > summary`).click();
+        }
+        const wider = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+        assert.equal(wider, 0, "the page scrolls sideways");
+        await page.evaluate(() => scrollTo(0, 0));
+        await page.screenshot({ path: `${PICTURES}${name}.png`, fullPage: true });
+        assert.deepEqual(heard, []);
+        await context.close();
+    });
+}
+
+test("every control has a name", async () => {
+    const { page, context } = await visit(opened.browser, opened.address);
+    await page.evaluate(() => document.querySelectorAll("details").forEach((it) => (it.open = true)));
+    const nameless = await page.locator("button, input, select, textarea, [tabindex='0'], summary, a").evaluateAll((all) => {
+        const named = (it) => it.getAttribute("aria-label") || it.textContent.trim() || [...(it.labels ?? [])].some((label) => label.textContent.trim());
+        // The text of a choice's options is no name.
+        const needsLabel = (it) => ["INPUT", "SELECT", "TEXTAREA"].includes(it.tagName);
+        const own = (it) => (needsLabel(it) ? it.getAttribute("aria-label") || [...it.labels].some((label) => label.textContent.trim()) : named(it));
+        return all.filter((it) => it.checkVisibility() && !own(it)).map((it) => it.outerHTML.slice(0, 200));
+    });
+    assert.deepEqual(nameless, []);
+    await context.close();
+});
+
+test("the keyboard reaches every control, in the order of the page", async () => {
+    const { page, context } = await visit(opened.browser, opened.address);
+    const reached = new Set();
+    for (let presses = 0; presses < 150; presses++) {
+        await page.keyboard.press("Tab");
+        const at = await page.evaluate(() => {
+            const { activeElement: it } = document;
+            return it === document.body ? null : it.id || it.getAttribute("aria-label") || it.labels?.[0]?.textContent || it.textContent;
+        });
+        if (at === null) {
+            break;
+        }
+        reached.add(at);
+    }
+    for (const name of ["preset", "start-tour", "share", "theme", "Rate", "Loss", "Add a flow", "Scenario as text", "Download"]) {
+        assert.ok([...reached].some((it) => it.includes(name)) || reached.has(name), `${name} of ${[...reached].join(", ")}`);
+    }
+    await context.close();
+});
+
+test("the theme is chosen and kept", async () => {
+    const { page, context } = await visit(opened.browser, opened.address, { colorScheme: "light" });
+    const colour = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+    assert.equal(await colour(), "rgb(255, 255, 255)");
+    await page.getByRole("button", { name: "Dark colours" }).click();
+    assert.equal(await colour(), "rgb(20, 23, 27)");
+    await page.reload();
+    assert.equal(await colour(), "rgb(20, 23, 27)");
+    await context.close();
+});

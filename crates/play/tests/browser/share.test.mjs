@@ -1,0 +1,83 @@
+// A link brings back the whole state, and a stranger's link can do no harm.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { deflateRawSync } from "node:zlib";
+import { after, numbers, text, visit } from "./page.mjs";
+import { opened } from "./setup.mjs";
+
+const link = (state) => `#s=${deflateRawSync(typeof state === "string" ? state : JSON.stringify(state)).toString("base64url")}`;
+const SCENARIO = 'name = "x"\nduration = "1s"\n[path]\nrate = "5mbit"\nrtt = "20ms"\n[[flow]]\ncontroller = "reno"\n';
+
+test("the link has the state", async () => {
+    const { page, context, heard } = await visit(opened.browser, opened.address);
+    await after(page, () => page.getByLabel("Rate", { exact: true }).first().fill("7mbit").then(() => page.keyboard.press("Enter")));
+    await after(page, () => page.getByLabel("Seeds").selectOption("3"));
+    await page.getByRole("button", { name: "Share" }).click();
+    const address = await page.getByLabel("Link", { exact: true }).inputValue();
+    await page.waitForFunction((hash) => location.hash === hash, new URL(address).hash);
+    const other = await visit(opened.browser, address);
+    assert.match(await text(other.page), /^rate = "7mbit"$/m);
+    assert.equal(await text(other.page), await text(page));
+    assert.deepEqual(await numbers(other.page), await numbers(page));
+    assert.match((await numbers(page))[0][1], / \(.* Mbit\/s\)$/);
+    assert.deepEqual([...heard, ...other.heard], []);
+    await context.close();
+    await other.context.close();
+});
+
+test("a link of a changed preset and back", async () => {
+    const { page, context } = await visit(opened.browser, `${opened.address}#preset=figure-4`);
+    await after(page, () => page.locator("#preset").selectOption("satellite"));
+    await page.waitForFunction(() => location.hash === "#preset=satellite");
+    await after(page, () => page.evaluate(() => (location.hash = "#preset=lte")));
+    assert.match(await text(page), /^name = "lte"$/m);
+    await context.close();
+});
+
+const BAD = {
+    "no state": "#s=AAAA",
+    "no base64": "#s=%%%",
+    "other JSON": link([1]),
+    "too many seeds": link({ text: SCENARIO, seeds: 100_000 }),
+    "no JSON": link("{"),
+    "a text that grows": `#s=${deflateRawSync(Buffer.alloc(50_000_000, 32)).toString("base64url")}`,
+    "a long link": `#s=${"A".repeat(300_000)}`,
+    "an unknown preset": "#preset=constructor",
+};
+
+for (const [name, hash] of Object.entries(BAD)) {
+    test(`a bad link: ${name}`, async () => {
+        const { page, context, heard } = await visit(opened.browser, opened.address);
+        const before = await text(page);
+        await page.evaluate((it) => (location.hash = it), hash);
+        await page.locator("#problem").waitFor({ state: "visible" });
+        assert.match(await page.locator("#problem").textContent(), /^the link /);
+        assert.equal(await text(page), before);
+        assert.deepEqual(heard, []);
+        await context.close();
+    });
+}
+
+test("text in a link is text", async () => {
+    const hash = link({ text: `${SCENARIO}# <img src=x onerror="document.title='bad'">\n`.replace('"x"', '"<b>x</b>"'), seeds: 1 });
+    const { page, context, heard } = await visit(opened.browser, opened.address + hash);
+    assert.notEqual(await page.title(), "bad");
+    assert.equal(await page.locator("main b, main img").count(), 0);
+    assert.deepEqual(heard, []);
+    await context.close();
+});
+
+test("a controller of a link runs only if the user says so", async () => {
+    const source = "export default class { constructor() { throw new Error('it runs'); } on_ack() {} }";
+    const hash = link({ text: SCENARIO, seeds: 1, source });
+    const { page, context } = await visit(opened.browser, opened.address);
+    await page.evaluate((it) => (location.hash = it), hash);
+    await page.locator("#stranger").waitFor({ state: "visible" });
+    assert.match(await page.locator("#stranger pre").textContent(), /it runs/);
+    assert.doesNotMatch(await text(page), /reno/);
+    await after(page, () => page.getByRole("button", { name: "Leave it out" }).click());
+    assert.match(await text(page), /reno/);
+    assert.equal(await page.locator("#controls option[value='js:mine']").count(), 0);
+    await context.close();
+});

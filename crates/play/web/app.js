@@ -1,0 +1,205 @@
+// The page: joins the state, the runs, and what shows them.
+
+import { context } from "./context.js";
+import { Panel } from "./controls/panel.js";
+import { showLink } from "./dialog.js";
+import { element } from "./dom.js";
+import { Downloads } from "./downloads.js";
+import { OwnEditor } from "./editor/own.js";
+import { Race } from "./editor/race.js";
+import { ScenarioEditor } from "./editor/scenario.js";
+import { openEngine } from "./engine.js";
+import { OWN_CONTROLLER, flows } from "./flows.js";
+import { numbers } from "./numbers.js";
+import { Player } from "./player.js";
+import { preset, presets } from "./presets.js";
+import { Runs } from "./runs.js";
+import { fragment, fromFragment } from "./share.js";
+import { State } from "./state/state.js";
+import { ask } from "./stranger.js";
+import { Theme } from "./theme.js";
+import { Tour } from "./tour.js";
+import { Views } from "./views/index.js";
+
+const $ = (id) => document.getElementById(id);
+const state = new State();
+const theme = new Theme($("theme"));
+
+choosePreset();
+await begin();
+
+async function begin() {
+    try {
+        await take(location.hash);
+    } catch (error) {
+        problem({ message: error.message, line: null });
+    }
+    let engine;
+    try {
+        engine = await openEngine();
+    } catch (error) {
+        problem({ message: `The simulator does not start: ${error.message}`, line: null });
+        return;
+    }
+    join(engine);
+}
+
+function join(engine) {
+    const runs = new Runs(engine);
+    const panel = new Panel($("controls"), state, () => theme.name);
+    const scenario = new ScenarioEditor($("text"), state);
+    const race = new Race($("race"), state, engine);
+    const own = new OwnEditor($("own"), state, (name) => race.run(name));
+    const reducedMotion = matchMedia("(prefers-reduced-motion: reduce)").matches;
+    const views = new Views($("views"), { theme: theme.name, reducedMotion });
+    const player = new Player($("player"));
+    player.addEventListener("time", ({ detail }) => views.at(detail.time_ms));
+    views.addEventListener("time", ({ detail }) => {
+        player.pause();
+        player.at(detail.time_ms);
+    });
+    const downloads = new Downloads($("downloads"), state, { record: () => runs.records[0], png: () => views.png() });
+    const tour = new Tour($("tour"), (text) => {
+        state.change({ text, seeds: 1, preset: null });
+        $("about").textContent = "";
+        player.at(0);
+        if (!reducedMotion) {
+            player.start();
+        }
+    });
+
+    const show = () => {
+        const ours = flows(state.text, theme.name);
+        const [record] = runs.records;
+        if (record) {
+            const shown = context(state.text, record, ours);
+            views.show(record, shown);
+            player.extent(shown.duration_ms, shown.until_ms);
+        }
+        numbers($("numbers"), runs.records, ours);
+        downloads.update();
+    };
+    // Many records come while a run goes on: the last one of a frame is shown.
+    const soon = oncePerFrame(show);
+    const start = oncePerFrame(() => {
+        runs.start(state);
+    });
+    runs.addEventListener("record", ({ detail }) => {
+        problem(null);
+        scenario.code.problem(null);
+        own.code.problem(null);
+        soon();
+        if (detail.done && runs.done === runs.seeds) {
+            const seeds = runs.seeds === 1 ? "" : `, ${runs.seeds} seeds`;
+            $("status").textContent = `Simulated in ${Math.round(runs.tookMs)} ms${seeds}`;
+            $("results").dataset.done = "true";
+        }
+    });
+    runs.addEventListener("problem", ({ detail }) => {
+        $("status").textContent = "";
+        $("results").dataset.done = "failed";
+        const isOwn = detail.where === OWN_CONTROLLER;
+        (isOwn ? own : scenario).code.problem(detail);
+        problem(detail, isOwn ? "own" : "text");
+    });
+    state.addEventListener("change", () => {
+        $("results").dataset.done = "false";
+        address();
+        about();
+        start();
+    });
+    theme.addEventListener("change", () => {
+        views.theme(theme.name);
+        panel.update();
+        show();
+    });
+    addEventListener("hashchange", async () => {
+        if (location.hash !== written) {
+            try {
+                await take(location.hash);
+            } catch (error) {
+                problem({ message: error.message, line: null });
+            }
+        }
+    });
+    $("start-tour").addEventListener("click", () => tour.open());
+    $("share").addEventListener("click", async () => {
+        const { origin, pathname, protocol, hostname } = location;
+        const isLocal = protocol === "file:" || ["localhost", "127.0.0.1", "[::1]"].includes(hostname);
+        showLink((protocol === "file:" ? `file://${pathname}` : origin + pathname) + (await fragment(state)), isLocal);
+    });
+    about();
+    runs.start(state);
+}
+
+// Takes the state of a link. A controller that it brings runs only if the user says so.
+async function take(hash) {
+    const found = await fromFragment(hash);
+    if (!found) {
+        return;
+    }
+    if (found.source !== null && found.source !== state.source && !(await ask($("stranger"), found.source))) {
+        found.source = null;
+    }
+    state.change(found);
+}
+
+// The address always has the state, so that it can be copied and reloaded. Browsers refuse to write it many times a second.
+const ADDRESS_MS = 400;
+let written = location.hash;
+let writing;
+function address() {
+    clearTimeout(writing);
+    writing = setTimeout(async () => {
+        written = await fragment(state);
+        history.replaceState(null, "", written);
+    }, ADDRESS_MS);
+}
+
+function choosePreset() {
+    const groups = Map.groupBy(presets, (it) => it.group);
+    for (const [label, own] of groups) {
+        $("preset").append(element("optgroup", { label }, ...own.map(({ name, title }) => element("option", { value: name }, title))));
+    }
+    $("preset").append(element("option", { value: "", hidden: true }, "Your own"));
+    $("preset").addEventListener("change", () => {
+        const { text, name } = preset($("preset").value);
+        state.change({ text, preset: name });
+    });
+}
+
+function about() {
+    $("preset").value = state.preset ?? "";
+    if (state.preset) {
+        $("about").textContent = preset(state.preset).about;
+    }
+}
+
+function problem(found, panel) {
+    $("problem").hidden = !found;
+    $("results").classList.toggle("stale", Boolean(found));
+    if (!found) {
+        return;
+    }
+    const { message, line } = found;
+    const go = panel && element("a", { href: `#${panel}`, on: { click: (event) => (event.preventDefault(), open(panel)) } }, "show");
+    $("problem").replaceChildren(line === null ? message : `Line ${line}: ${message} `, ...(go ? [" ", go] : []));
+}
+
+function open(panel) {
+    $(panel).open = true;
+    $(panel).querySelector("textarea")?.focus();
+}
+
+function oncePerFrame(call) {
+    let isAsked = false;
+    return () => {
+        if (!isAsked) {
+            isAsked = true;
+            requestAnimationFrame(() => {
+                isAsked = false;
+                call();
+            });
+        }
+    };
+}

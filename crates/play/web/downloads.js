@@ -1,0 +1,84 @@
+// Downloads: the scenario as TOML with the numbers that `fullpipe run` shows for it, the tables of the record as CSV, the views as PNG.
+
+import { button, element } from "./dom.js";
+import { named, read } from "./state/document.js";
+import { shown } from "./state/quantity.js";
+import { isUsed } from "./editor/own.js";
+
+const TABLES = ["samples", "throughput", "queue", "transfers"];
+
+export class Downloads {
+    constructor(root, state, { record, png }) {
+        this.root = root;
+        this.state = state;
+        this.record = record;
+        this.command = element("code");
+        this.numbers = element("p", { className: "hint" });
+        const tables = TABLES.map((table) => button(`${table}.csv`, () => this.#table(table)));
+        const scenario = button("Scenario (TOML)", () => save(`${this.#name()}.toml`, state.text, "application/toml"));
+        const summary = button("Summary (JSON)", () => this.#json());
+        const picture = button("Pictures (PNG)", async () => save(`${this.#name()}.png`, await png(), "image/png"));
+        root.append(
+            element("div", { className: "row" }, scenario, summary, picture, ...tables),
+            element("p", {}, "The same numbers in a terminal: ", this.command),
+            this.numbers,
+        );
+    }
+
+    // Shows the numbers of this record.
+    update() {
+        const record = this.record();
+        this.command.textContent = `fullpipe run ${this.#name()}.toml`;
+        if (isUsed(this.state.text)) {
+            this.numbers.textContent = "A flow uses your own controller, which runs in this page only.";
+        } else if (record) {
+            const flows = record.summary.flows.slice(0, 8).map((flow) => `${flow.controller} ${shown("rate", flow.goodput_bps)}`);
+            this.numbers.textContent = `It gives ${flows.join(", ")}${record.summary.flows.length > 8 ? ", …" : ""} (seed ${record.summary.seed}).`;
+        }
+    }
+
+    #name() {
+        const name = read(named(this.state.text, "")[0], "name") ?? "scenario";
+        return name.replace(/[^\w-]+/g, "-").slice(0, 40) || "scenario";
+    }
+
+    #json() {
+        const record = this.record();
+        if (record) {
+            save(`${this.#name()}.json`, JSON.stringify(record.summary, null, 2), "application/json");
+        }
+    }
+
+    #table(table) {
+        const record = this.record();
+        if (record) {
+            save(`${this.#name()}-${table}.csv`, csv(record[table]), "text/csv");
+        }
+    }
+}
+
+// Columns as CSV (RFC 4180).
+export function csv(columns) {
+    const names = Object.keys(columns);
+    const length = columns[names[0]]?.length ?? 0;
+    const lines = [names.join(",")];
+    for (let row = 0; row < length; row++) {
+        lines.push(names.map((name) => cell(columns[name][row])).join(","));
+    }
+    return `${lines.join("\r\n")}\r\n`;
+}
+
+function cell(value) {
+    if (value === null || value === undefined || Number.isNaN(value)) {
+        return "";
+    }
+    const text = String(value);
+    return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+function save(name, content, type) {
+    const address = URL.createObjectURL(content instanceof Blob ? content : new Blob([content], { type }));
+    element("a", { href: address, download: name }).click();
+    // The browser has begun to read it by then.
+    setTimeout(() => URL.revokeObjectURL(address), 10_000);
+}

@@ -1,0 +1,66 @@
+// A text area with numbers of lines, which marks the line of an error. Tab leaves it, as everywhere on the page; lines are indented
+// like the one before.
+
+import { element, unique } from "../dom.js";
+
+export class Code {
+    #gutter;
+    #wrong = null;
+
+    // `input` is called with the text, whenever people change it.
+    constructor({ label, input, rows = 16 }) {
+        const told = unique("error");
+        this.#gutter = element("div", { className: "gutter", "aria-hidden": "true" });
+        this.area = element("textarea", {
+            rows, spellcheck: false, autocapitalize: "off", autocomplete: "off", wrap: "off", "aria-label": label, "aria-describedby": told,
+            on: {
+                input: () => { this.#number(); input(this.area.value); },
+                scroll: () => (this.#gutter.scrollTop = this.area.scrollTop),
+                keydown: (event) => this.#key(event),
+            },
+        });
+        this.told = element("p", { id: told, className: "error", role: "alert", hidden: true });
+        this.root = element("div", { className: "code" }, element("div", { className: "numbered" }, this.#gutter, this.area), this.told);
+    }
+
+    get text() {
+        return this.area.value;
+    }
+
+    set text(text) {
+        if (text !== this.area.value) {
+            this.area.value = text;
+        }
+        this.#number();
+    }
+
+    // Shows an error, { message, line } with the line from 1 or null; or none.
+    problem(problem) {
+        this.#wrong = problem?.line ?? null;
+        this.told.hidden = !problem;
+        this.told.textContent = problem ? (this.#wrong === null ? problem.message : `Line ${this.#wrong}: ${problem.message}`) : "";
+        this.area.setAttribute("aria-invalid", String(Boolean(problem)));
+        this.#number();
+    }
+
+    #number() {
+        const count = this.area.value.split("\n").length;
+        const lines = Array.from({ length: count }, (_, at) => element("span", { className: at + 1 === this.#wrong ? "wrong" : "" }, String(at + 1)));
+        this.#gutter.replaceChildren(...lines);
+        this.#gutter.scrollTop = this.area.scrollTop;
+    }
+
+    #key(event) {
+        if (event.key !== "Enter" || event.isComposing) {
+            return;
+        }
+        const { selectionStart: at, value } = this.area;
+        const line = value.slice(value.lastIndexOf("\n", at - 1) + 1, at);
+        const indent = /^\s*/.exec(line)[0] + (/[{(]\s*$/.test(line) ? "    " : "");
+        if (indent !== "") {
+            event.preventDefault();
+            this.area.setRangeText(`\n${indent}`, at, this.area.selectionEnd, "end");
+            this.area.dispatchEvent(new Event("input"));
+        }
+    }
+}

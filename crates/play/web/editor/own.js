@@ -1,0 +1,75 @@
+// One's own controller: its source, its errors at their lines, and a flow that uses it.
+
+import { button, element } from "../dom.js";
+import { OWN_CONTROLLER } from "../flows.js";
+import { insert, named, read, source as linesOf, write } from "../state/document.js";
+import { Code } from "./code.js";
+import { example } from "./example.js";
+
+const PAUSE_MS = 400;
+
+export class OwnEditor {
+    #later;
+    #state;
+
+    constructor(root, state, race) {
+        this.#state = state;
+        this.code = new Code({
+            label: "Your controller as JavaScript", rows: 26,
+            input: (source) => {
+                clearTimeout(this.#later);
+                this.#later = setTimeout(() => state.change({ source, preset: state.preset }, this), PAUSE_MS);
+            },
+        });
+        this.code.text = state.source ?? example;
+        const first = button("Use it for the first flow", () => this.#use());
+        const further = button("Add a flow with it", () => this.#add());
+        const raced = button("Race it against each", () => {
+            this.#take();
+            race(OWN_CONTROLLER);
+        });
+        const again = button("Begin anew", () => {
+            this.code.text = example;
+            state.change({ source: example, preset: state.preset }, this);
+        });
+        const hint =
+            "A class in JavaScript: each ACK gives you what TCP knows, and you answer with a window in bytes and a pacing rate in bit/s. " +
+            "It runs in this page only, and a link to this page contains it.";
+        root.append(element("p", { className: "hint" }, hint), element("div", { className: "row" }, first, further, raced, again), this.code.root);
+        state.addEventListener("change", ({ detail }) => {
+            if (detail.by !== this && state.source !== null) {
+                this.code.text = state.source;
+            }
+        });
+    }
+
+    #take() {
+        if (this.#state.source === null) {
+            this.#state.change({ source: this.code.text, preset: this.#state.preset }, this);
+        }
+    }
+
+    #use() {
+        const text = write(this.#state.text, named(this.#state.text, "flow")[0], "controller", OWN_CONTROLLER);
+        this.#state.change({ text, source: this.code.text }, this);
+        this.#shown();
+    }
+
+    #add() {
+        const { text } = this.#state;
+        const last = named(text, "flow").at(-1);
+        const lines = last ? linesOf(text, last).split("\n") : ["[[flow]]", `controller = "${OWN_CONTROLLER}"`];
+        const added = lines.map((line) => line.replace(/^(\s*controller\s*=\s*).*$/, `$1"${OWN_CONTROLLER}"`));
+        this.#state.change({ text: insert(text, last, added), source: this.code.text }, this);
+        this.#shown();
+    }
+
+    #shown() {
+        document.getElementById("results").scrollIntoView({ block: "nearest" });
+    }
+}
+
+// Whether a flow of the scenario uses it.
+export function isUsed(text) {
+    return named(text, "flow").some((block) => read(block, "controller") === OWN_CONTROLLER);
+}

@@ -1,0 +1,84 @@
+// The summary as a table: a row for each flow, or for each group of flows if they are many. With several seeds, a cell has the median
+// and, in brackets, the worst.
+
+import { element } from "./dom.js";
+import { shown } from "./state/quantity.js";
+
+const MAX_ROWS = 12;
+const resent = (flow) => (flow.sent_bytes > 0 ? flow.retransmitted_bytes / flow.sent_bytes : null);
+
+const COLUMNS = [
+    { name: "Goodput", kind: "rate", of: (flow) => flow.goodput_bps, worst: Math.min },
+    { name: "Of limit", title: "Goodput as a share of what the path allows", kind: "share", of: (flow) => flow.limit_share, worst: Math.min },
+    { name: "RTT, median", kind: "time", of: (flow) => per(flow.rtt_ms?.p50, 1000), worst: Math.max },
+    { name: "RTT, 95 %", title: "Nineteen of twenty round trips are shorter", kind: "time", of: (flow) => per(flow.rtt_ms?.p95, 1000), worst: Math.max },
+    { name: "Resent", title: "Bytes sent again, as a share of those sent", kind: "share", of: resent, worst: Math.max },
+];
+
+export function numbers(root, records, flows) {
+    const summaries = records.filter(Boolean).map((record) => record.summary);
+    if (summaries.length === 0) {
+        return;
+    }
+    const rows = rowsOf(summaries, flows);
+    const head = element("tr", {}, element("th", { scope: "col" }, "Flow"));
+    head.append(...COLUMNS.map(({ name, title = "" }) => element("th", { scope: "col", title }, name)));
+    const body = rows.map(({ label, colour, cells }) => {
+        const swatch = element("span", { className: "swatch" });
+        swatch.style.background = colour;
+        return element("tr", {}, element("th", { scope: "row" }, swatch, label), ...cells.map((cell) => element("td", {}, cell)));
+    });
+    const caption = summaries.length > 1 ? `Median of ${summaries.length} seeds, the worst in brackets` : `Seed ${summaries[0].seed}`;
+    const table = element("table", {}, element("caption", {}, caption), element("thead", {}, head), element("tbody", {}, ...body));
+    root.replaceChildren(element("div", { className: "scroll", tabIndex: 0, role: "region", "aria-label": "Numbers" }, table), path(summaries));
+}
+
+function rowsOf(summaries, flows) {
+    const each = summaries[0].flows;
+    const isGrouped = each.length > MAX_ROWS;
+    const keys = isGrouped ? [...new Set(each.map((flow) => flow.group))] : each.map((flow) => flow.id);
+    return keys.map((key) => {
+        const ofKey = (flow) => (isGrouped ? flow.group : flow.id) === key;
+        const first = each.findIndex(ofKey);
+        const count = each.filter(ofKey).length;
+        const label = flows[first]?.label ?? each[first].controller;
+        const cells = COLUMNS.map(({ kind, of, worst }) => {
+            const values = summaries.map((summary) => median(summary.flows.filter(ofKey).map(of)));
+            return cell(kind, values, worst);
+        });
+        const name = isGrouped && count > 1 ? `${label.replace(/ \d+$/, "")} × ${count}, median` : label;
+        return { label: name, colour: flows[first]?.colour ?? "#787878", cells };
+    });
+}
+
+function cell(kind, values, worst) {
+    const known = values.filter((value) => value !== null);
+    const middle = shown(kind, median(values));
+    return known.length > 1 ? `${middle} (${shown(kind, worst(...known))})` : middle;
+}
+
+// A line for each bottleneck, and how even the flows are.
+function path(summaries) {
+    const [first] = summaries;
+    const hops = [first.path, ...(first.next ?? [])].filter((hop) => hop?.utilization !== null && hop?.utilization !== undefined);
+    const lines = hops.slice(0, MAX_ROWS).map((hop) => {
+        const { queue_ms: queue = {} } = hop;
+        return `${hop.name ?? "Bottleneck"}: ${shown("share", hop.utilization)} used, queue ${shown("time", per(queue.mean, 1000))} on average and ` +
+            `${shown("time", per(queue.p95, 1000))} at 95 %, ${hop.drops} dropped, ${hop.marks} marked, ${hop.random_losses} lost at random`;
+    });
+    const jain = first.flows.length > 1 ? first.fairness?.jain : null;
+    if (jain !== null && jain !== undefined) {
+        lines.push(`Jain's index of the goodputs: ${jain.toFixed(3)}`);
+    }
+    return element("ul", { className: "path" }, ...lines.map((line) => element("li", {}, line)));
+}
+
+function per(value, of) {
+    return value === null || value === undefined ? null : value / of;
+}
+
+// The middle value; of an even number of values, the lower one of the two, which is a value that was measured.
+export function median(values) {
+    const sorted = values.filter((value) => value !== null && value !== undefined).sort((a, b) => a - b);
+    return sorted.length === 0 ? null : sorted[Math.floor((sorted.length - 1) / 2)];
+}

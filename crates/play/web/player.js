@@ -1,0 +1,97 @@
+// The moment that the views show: play, pause, scrub, speed. Tells "time", { time_ms }.
+
+import { button, element } from "./dom.js";
+
+const SPEEDS = [0.001, 0.01, 0.1, 0.25, 0.5, 1, 2, 5, 10, 60, 300];
+// A run is played in about so long, unless somebody chooses a speed.
+const PLAYED_S = 10;
+// The scrubber's steps: as fine as a wide screen.
+const STEPS = 2000;
+
+export class Player extends EventTarget {
+    time_ms = 0;
+    #length_ms = 0;
+    #until_ms = 0;
+    #playing = false;
+    #atEnd = true;
+    #last;
+
+    constructor(root) {
+        super();
+        this.play = button("▶ Play", () => this.toggle(), { className: "play" });
+        this.scrubber = element("input", {
+            type: "range", min: 0, max: STEPS, value: STEPS, "aria-label": "Time",
+            on: { input: () => this.at((this.scrubber.value / STEPS) * this.#length_ms) },
+        });
+        this.clock = element("output", { className: "clock" });
+        this.speed = element("select", { "aria-label": "Speed" });
+        this.speed.append(...SPEEDS.map((speed) => element("option", { value: speed }, `× ${speed}`)));
+        root.append(this.play, this.scrubber, this.clock, this.speed);
+    }
+
+    // A run of this length, of which `until_ms` is there. What is shown stays, or stays the end.
+    extent(length_ms, until_ms) {
+        if (length_ms !== this.#length_ms) {
+            this.#length_ms = length_ms;
+            const wanted = length_ms / 1000 / PLAYED_S;
+            const distance = (speed) => Math.abs(Math.log(speed / wanted));
+            this.speed.value = SPEEDS.reduce((best, speed) => (distance(speed) < distance(best) ? speed : best));
+        }
+        this.#until_ms = until_ms;
+        this.#show(this.#atEnd ? until_ms : Math.min(this.time_ms, until_ms));
+    }
+
+    // Shows this moment.
+    at(time_ms) {
+        this.#atEnd = time_ms >= this.#until_ms;
+        this.#show(Math.max(0, Math.min(time_ms, this.#until_ms)));
+    }
+
+    toggle() {
+        this.#playing ? this.pause() : this.start();
+    }
+
+    start() {
+        if (this.time_ms >= this.#until_ms) {
+            this.at(0);
+        }
+        this.#atEnd = false;
+        this.#playing = true;
+        this.play.textContent = "❚❚ Pause";
+        this.#last = performance.now();
+        requestAnimationFrame((now) => this.#frame(now));
+    }
+
+    pause() {
+        this.#playing = false;
+        this.play.textContent = "▶ Play";
+    }
+
+    #frame(now) {
+        if (!this.#playing) {
+            return;
+        }
+        const passed = Math.max(0, now - this.#last) * Number(this.speed.value);
+        this.#last = now;
+        this.at(this.time_ms + passed);
+        if (this.time_ms >= this.#length_ms) {
+            this.pause();
+        } else {
+            this.#atEnd = false;
+            requestAnimationFrame((next) => this.#frame(next));
+        }
+    }
+
+    #show(time_ms) {
+        this.time_ms = time_ms;
+        const text = clock(time_ms, this.#length_ms);
+        this.scrubber.value = this.#length_ms > 0 ? (time_ms / this.#length_ms) * STEPS : 0;
+        this.scrubber.setAttribute("aria-valuetext", text);
+        this.clock.textContent = text;
+        this.dispatchEvent(new CustomEvent("time", { detail: { time_ms } }));
+    }
+}
+
+function clock(time_ms, length_ms) {
+    return length_ms < 1000 ? `${time_ms.toFixed(1)} ms` : `${(time_ms / 1000).toFixed(length_ms < 100_000 ? 2 : 0)} s`;
+}

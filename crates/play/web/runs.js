@@ -1,0 +1,76 @@
+// Runs the shown scenario: with its own seed first, and with further seeds once it stops changing. Tells of records by "record",
+// { seed, record, done }, and of what is wrong with the text by "problem", { message, line }.
+
+import { named, read } from "./state/document.js";
+
+// While somebody drags a slider, only the scenario's own seed runs.
+const QUIET_MS = 200;
+
+export class Runs extends EventTarget {
+    // The last record of each seed, by its place: 0 is the scenario's own.
+    records = [];
+    done = 0;
+    #engine;
+    #later;
+    #running = [];
+
+    constructor(engine) {
+        super();
+        this.#engine = engine;
+    }
+
+    // Runs this state in place of the one before.
+    start(state) {
+        this.cancel();
+        this.began = performance.now();
+        this.tookMs = this.firstMs = null;
+        this.seeds = state.seeds;
+        this.#run(state, 0);
+        if (state.seeds > 1) {
+            this.#later = setTimeout(() => {
+                for (let place = 1; place < state.seeds; place++) {
+                    this.#run(state, place);
+                }
+            }, QUIET_MS);
+        }
+    }
+
+    cancel() {
+        clearTimeout(this.#later);
+        this.#running.forEach((run) => run?.cancel());
+        this.#running = [];
+        this.records.length = Math.min(this.records.length, 1);
+        this.done = 0;
+    }
+
+    #run(state, place) {
+        const own = seedOf(state.text);
+        const options = { slot: place, controllers: state.controllers };
+        if (place > 0) {
+            options.seed = own + BigInt(place);
+        }
+        const run = this.#engine.run(state.text, options, {
+            record: (record, done) => {
+                this.records[place] = record;
+                this.done += done ? 1 : 0;
+                this.firstMs ??= performance.now() - this.began;
+                this.tookMs = performance.now() - this.began;
+                this.#tell("record", { place, record, done });
+            },
+            error: (problem) => {
+                this.#tell("problem", problem);
+            },
+        });
+        this.#running.push(run);
+    }
+
+    #tell(name, detail) {
+        this.dispatchEvent(new CustomEvent(name, { detail }));
+    }
+}
+
+// The scenario's own seed, which is 1 if it has none.
+export function seedOf(text) {
+    const value = read(named(text, "")[0], "seed") ?? "1";
+    return /^\d+$/.test(value) ? BigInt(value) : 1n;
+}

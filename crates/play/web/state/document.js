@@ -1,0 +1,157 @@
+// The text of a scenario as blocks of lines. The page has no state of a scenario but its text: a control reads one value of it, and
+// replaces only this value, so that comments and everything that no control knows stay as people wrote them.
+//
+// Tables on one line, such as `path = { rate = "20mbit" }`, are values here and not blocks: they are edited as text.
+
+const HEADER = /^\s*(\[\[?)\s*([\w.-]+)\s*\]/;
+const ASSIGNMENT = /^(\s*([\w-]+)\s*=\s*)(.*)$/;
+
+// The blocks of the text: { name, list, from, to, values }, with the lines from `from` to before `to`, and for each key
+// { line, before, raw, last }: its line, what is there before its value, its value as text, and its last line.
+export function blocks(text) {
+    const lines = text.split("\n");
+    const found = [{ name: "", list: false, from: 0, to: lines.length, values: new Map() }];
+    for (let at = 0; at < lines.length; at++) {
+        const header = HEADER.exec(lines[at]);
+        if (header) {
+            found.at(-1).to = at;
+            found.push({ name: header[2], list: header[1] === "[[", from: at, to: lines.length, values: new Map() });
+            continue;
+        }
+        const assignment = ASSIGNMENT.exec(lines[at]);
+        if (assignment) {
+            const [, before, key, rest] = assignment;
+            const [raw, last] = value(lines, at, rest);
+            found.at(-1).values.set(key, { line: at, before, raw, last });
+            at = last;
+        }
+    }
+    return found;
+}
+
+// All blocks with this name, such as the flows.
+export function named(text, name) {
+    return blocks(text).filter((block) => block.name === name);
+}
+
+// The value of a key as people read it: a string without its quotes; undefined if there is none, null if it is a table or a list.
+export function read(block, key) {
+    const raw = block?.values.get(key)?.raw;
+    if (raw === undefined) {
+        return undefined;
+    }
+    if (/^[[{]/.test(raw)) {
+        return null;
+    }
+    return raw.replace(/^(["'])(.*)\1$/s, "$2");
+}
+
+// The text with this value in place of the key's. A number or a boolean is written as such, { raw } is TOML, and undefined removes the
+// key.
+export function write(text, block, key, value) {
+    const lines = text.split("\n");
+    const old = block.values.get(key);
+    const raw = value?.raw ?? (typeof value === "string" ? JSON.stringify(value) : String(value));
+    if (old && value === undefined) {
+        lines.splice(old.line, old.last - old.line + 1);
+    } else if (old) {
+        const after = old.line === old.last ? lines[old.line].slice(old.before.length + old.raw.length) : "";
+        lines.splice(old.line, old.last - old.line + 1, old.before + raw + after);
+    } else if (value !== undefined) {
+        lines.splice(end(lines, block), 0, `${key} = ${raw}`);
+    }
+    return lines.join("\n");
+}
+
+// The text without the block, and without the blank lines and comments right before it, which are about it.
+export function remove(text, block) {
+    const lines = text.split("\n");
+    const from = start(lines, block);
+    lines.splice(from, end(lines, block) - from);
+    return tidy(lines);
+}
+
+// The text with these lines after a block, or at the end.
+export function insert(text, block, added) {
+    const lines = text.split("\n");
+    const at = block ? end(lines, block) : end(lines, { from: 0, to: lines.length });
+    lines.splice(at, 0, "", ...added);
+    return tidy(lines);
+}
+
+// The lines of the block as text.
+export function source(text, block) {
+    const lines = text.split("\n");
+    return lines.slice(block.from, end(lines, block)).join("\n");
+}
+
+function tidy(lines) {
+    return `${lines.join("\n").replace(/\n{3,}/g, "\n\n").trim()}\n`;
+}
+
+const BESIDES = /^\s*(#.*)?$/;
+
+function start(lines, block) {
+    let from = block.from;
+    while (from > 1 && /^\s*#/.test(lines[from - 1])) {
+        from--;
+    }
+    return from;
+}
+
+// Comments and blank lines at the end of a block belong to the next one.
+function end(lines, block) {
+    let to = block.to;
+    while (to > block.from + 1 && BESIDES.test(lines[to - 1])) {
+        to--;
+    }
+    return to;
+}
+
+// The value that begins with `rest` on the line, and its last line: lists and tables go on until they are closed.
+function value(lines, line, rest) {
+    const [first, open] = scan(rest, []);
+    let raw = first;
+    let pending = open;
+    let last = line;
+    while (pending.length > 0 && last + 1 < lines.length) {
+        last++;
+        const [part, still] = scan(lines[last], pending);
+        raw += `\n${part}`;
+        pending = still;
+    }
+    return [raw.trimEnd(), last];
+}
+
+// Reads a line up to its comment. `open` are the brackets and quotes that are open before it; returned are the text and those
+// after it.
+function scan(line, open) {
+    const pending = [...open];
+    let at = 0;
+    while (at < line.length) {
+        const quote = pending.at(-1);
+        const three = line.slice(at, at + 3);
+        if (quote && `"'`.includes(quote[0])) {
+            if (line[at] === "\\" && quote[0] === '"') {
+                at++;
+            } else if (line.startsWith(quote, at)) {
+                pending.pop();
+                at += quote.length - 1;
+            }
+        } else if (three === '"""' || three === "'''") {
+            pending.push(three);
+            at += 2;
+        } else if (`"'`.includes(line[at])) {
+            pending.push(line[at]);
+        } else if ("[{".includes(line[at])) {
+            pending.push(line[at]);
+        } else if ("]}".includes(line[at])) {
+            pending.pop();
+        } else if (line[at] === "#") {
+            break;
+        }
+        at++;
+    }
+    // A string on one line ends with it, closed or not.
+    return [line.slice(0, at), pending.filter((it) => it !== '"' && it !== "'")];
+}

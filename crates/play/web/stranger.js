@@ -1,0 +1,23 @@
+// Asks before a controller runs that a link has brought. Nothing of it runs until then.
+
+import { button, element } from "./dom.js";
+
+// Shows the source, and resolves to whether it may run.
+export function ask(root, source) {
+    return new Promise((resolve) => {
+        const answer = (may) => () => {
+            root.hidden = true;
+            root.replaceChildren();
+            resolve(may);
+        };
+        const heading = element("h2", { tabIndex: -1 }, "This link brings a controller that somebody has written");
+        root.hidden = false;
+        root.replaceChildren(
+            heading,
+            element("p", {}, "It is a program. It would run in a worker of this page, which can reach no other machine; read it, and decide."),
+            element("pre", { tabIndex: 0 }, source),
+            element("div", { className: "row" }, button("Run it", answer(true)), button("Leave it out", answer(false))),
+        );
+        heading.focus();
+    });
+}
