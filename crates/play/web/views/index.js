@@ -9,11 +9,15 @@
 // missing comes from the record's summary. `changes` are [{ at_ms, rate_bps, rtprop_ms }], for a path that changes. `duration_ms` is
 // the time that the whole run takes, while a part of it is there.
 
+import { Fairness } from "./fairness.js";
 import { LINES } from "./lines.js";
+import { OperatingPoint } from "./operating.js";
 import { picture } from "./picture.js";
+import { Ribbons } from "./ribbons.js";
 import { Run } from "./run.js";
 import { lookOf, themeOf } from "./theme.js";
 import { Timeline } from "./timeline.js";
+import { Variables } from "./variables.js";
 import { element } from "./view.js";
 
 // A picture for paper or for download has at least so many dots for each CSS pixel.
@@ -38,8 +42,16 @@ export class Views extends EventTarget {
             zoom: (by) => this.zoom(by),
         };
         this.#scene = scene;
-        const lines = element("div", this.root, null, "lines");
-        this.#views = LINES.map((what) => new Timeline(scene, lines, what));
+        const parts = element("div", this.root, null, "parts");
+        const places = element("div", parts, null, "places"), lines = element("div", parts, null, "lines");
+        this.#views = [
+            new OperatingPoint(scene, places),
+            new Variables(scene, places),
+            ...LINES.slice(0, 2).map((what) => new Timeline(scene, lines, what)),
+            new Ribbons(scene, lines),
+            ...LINES.slice(2).map((what) => new Timeline(scene, lines, what)),
+            new Fairness(scene, lines),
+        ];
         this.theme(theme);
         this.onPaper = (is) => () => this.#paper(is);
         this.listeners = [["beforeprint", this.onPaper(true)], ["afterprint", this.onPaper(false)]];

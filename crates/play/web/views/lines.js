@@ -1,5 +1,11 @@
 // What is drawn over time.
 
+import { DASHES } from "./theme.js";
+import { CROWD } from "./timeline.js";
+
+// A network may have many links. So many queues are drawn: the first ones that ever were a queue.
+const MAX_QUEUES = 6;
+
 const flowCurves = (run, column) => {
     const values = typeof column === "function" ? column : (flow) => flow.column(column);
     return run.flows.map((flow) => ({ flow, at: flow.at, values: values(flow), name: flow.label })).filter(({ values }) => values.some((value) => !Number.isNaN(value)));
@@ -42,5 +48,25 @@ export const LINES = [
             ...reference(run, "BDP", (path) => path.bdp_bytes),
             ...reference(run, "BDP + buffer", (path) => path.bdp_bytes + path.buffer_bytes),
         ],
+    },
+    {
+        name: "queue", title: "Queue", unit: "B",
+        curves: ({ hops }) => hops.map(({ at, name, ...hop }, place) => ({
+            at, values: hops[place].column("queue_bytes"), name: name ?? (hops.length > 1 ? `bottleneck ${place + 1}` : "queue"), dash: DASHES[place % DASHES.length],
+        })).filter(({ values }, _, { length }) => length === 1 || values.some((bytes) => bytes > 0)).slice(0, MAX_QUEUES),
+        references: (run) => (run.hops.length === 1 ? reference(run, "buffer", (path) => path.buffer_bytes) : []),
+    },
+    {
+        name: "gain", title: "Pacing gain", unit: "",
+        curves: (run) => (run.flows.length <= CROWD ? flowCurves(run, (flow) => flow.gain) : []),
+        references: () => [{ name: "BtlBw", steps: [[0, 1]] }],
+        limit: () => 4,
+    },
+    {
+        name: "progress", title: "Data sent and delivered", unit: "B",
+        curves: (run) => (run.flows.length > CROWD ? [] : [
+            ...flowCurves(run, (flow) => flow.sent).map((curve) => ({ ...curve, name: `${curve.name} sent` })),
+            ...flowCurves(run, "delivered_bytes").map((curve) => ({ ...curve, name: "delivered", dash: [3, 3] })),
+        ]),
     },
 ];

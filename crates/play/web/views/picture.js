@@ -9,7 +9,8 @@ const MARGIN = 12;
 export function picture(root, views, theme) {
     const around = root.getBoundingClientRect();
     const shown = views.filter(({ figure }) => !figure.hidden);
-    const scale = shown[0] ? shown[0].below.width / shown[0].below.clientWidth : 1;
+    const drawn = shown.find(({ below }) => below);
+    const scale = drawn ? drawn.below.width / drawn.below.clientWidth : 1;
     const canvas = document.createElement("canvas");
     canvas.width = (around.width + 2 * MARGIN) * scale;
     canvas.height = (around.height + 2 * MARGIN) * scale;

@@ -1,5 +1,7 @@
 // What views draw of a record: its tables as arrays of numbers, for each flow and each bottleneck, in milliseconds.
 
+import { after } from "./search.js";
+
 // A number of a record. A value that is not there is null, or NaN.
 const known = (value) => (value == null ? NaN : value);
 
@@ -67,11 +69,30 @@ export class Flow extends Rows {
         Object.assign(this, about);
     }
 
+    // Whether the flow has begun, and has not ended.
+    isAlive(time_ms) {
+        const { completed_s } = this.of;
+        return time_ms >= this.at[0] && !(completed_s != null && time_ms > completed_s * 1000);
+    }
+
+    // The time of the latest sample; before the first, NaN.
+    lastAt(time_ms) {
+        return this.at[after(this.at, time_ms) - 1] ?? NaN;
+    }
+
     // What the sender has sent, as the paper's figure 4 draws it: the data delivered and the data in flight.
     get sent() {
         return this.derived("sent", (column) => {
             const inflight = column("inflight_bytes");
             return column("delivered_bytes").map((bytes, row) => bytes + inflight[row]);
+        });
+    }
+
+    // The data in flight that have left the sender's host.
+    get inNetwork() {
+        return this.derived("in network", (column) => {
+            const below = column("below_tcp_bytes");
+            return column("inflight_bytes").map((bytes, row) => bytes - (below[row] || 0));
         });
     }
 
@@ -135,6 +156,7 @@ export class Run {
             rtprop_ms: path.rtprop_ms ?? summary.path?.rtprop_ms ?? NaN,
             buffer_bytes: path.buffer_bytes ?? summary.path?.buffer_bytes ?? Infinity,
             changes: path.changes ?? [],
+            isGiven: path.rate_bps != null,
         };
         this.throughput = record.throughput ?? {};
         this.now_ms = (summary.duration_s ?? 0) * 1000;

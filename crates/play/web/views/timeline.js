@@ -143,12 +143,14 @@ export class Timeline extends View {
         pen.beginPath();
         pen.rect(LEFT, 0, width - LEFT - RIGHT, height - BOTTOM + 1);
         pen.clip();
-        for (const { steps, name } of this.references) {
-            this.#name(pen, steps, name, y, width);
+        for (const { steps } of this.references) {
             line(pen, stepPoints(steps, scene.window.to).map(([time, value]) => [x(time), y(value)]), { colour: theme.faint, dash: [6, 4] });
         }
         for (const curve of curves) {
             this.#curve(pen, curve, x, y, width);
+        }
+        for (const { steps, name } of this.references) {
+            this.#name(pen, steps, name, y, width);
         }
         pen.restore();
     }
@@ -201,7 +203,7 @@ export class Timeline extends View {
             return;
         }
         const isBelow = level < TOP + 14;
-        write(pen, `${name} ${measure(value, this.what.unit)}`, width - RIGHT - 4, level + (isBelow ? 13 : -4), { colour: theme.faint, align: "right" });
+        write(pen, `${name} ${measure(value, this.what.unit)}`, width - RIGHT - 4, level + (isBelow ? 13 : -4), { colour: theme.text, align: "right", halo: theme.page });
     }
 
     moving(pen, size) {
@@ -227,11 +229,10 @@ export class Timeline extends View {
         }
     }
 
-    // A curve's value at the moment shown. None after its end.
-    #now({ at, values }) {
-        const { time_ms, run } = this.scene;
-        const last = at[at.length - 1];
-        return last < time_ms - 1000 && last < run.now_ms - 1000 ? NaN : latest(at, values, time_ms);
+    // A curve's value at the moment shown. None after the end of its flow.
+    #now({ flow, at, values }) {
+        const { time_ms } = this.scene;
+        return flow && !flow.isAlive(time_ms) ? NaN : latest(at, values, time_ms);
     }
 
     readout() {
@@ -281,8 +282,7 @@ export function drawStays(pen, scene, flow, [y, height], width, isRibbon) {
         pen.font = `${size}px sans-serif`;
         const name = names.find((name) => pen.measureText(name).width + 6 < right - left);
         if (name) {
-            const ground = isRibbon ? theme.page : undefined;
-            write(pen, name, (left + right) / 2, isRibbon ? y + height / 2 + 0.5 : y + 10, { colour: isRibbon ? theme.text : theme.faint, size, align: "center", baseline: isRibbon ? "middle" : "alphabetic", ground });
+            write(pen, name, (left + right) / 2, isRibbon ? y + height / 2 + 0.5 : y + 10, { colour: isRibbon ? theme.text : theme.faint, size, align: "center", baseline: isRibbon ? "middle" : "alphabetic", halo: isRibbon ? theme.page : undefined });
         }
     }
 }

@@ -165,18 +165,15 @@ function pen(canvas, scale) {
     return context;
 }
 
-export function write(pen, text, x, y, { colour, size = 11, align = "left", baseline = "alphabetic", weight = "", ground } = {}) {
+export function write(pen, text, x, y, { colour, size = 11, align = "left", baseline = "alphabetic", weight = "", halo } = {}) {
     pen.font = `${weight} ${size}px ${FONT}`.trim();
     pen.textAlign = align;
     pen.textBaseline = baseline;
-    if (ground) {
-        const width = pen.measureText(text).width;
-        const left = align === "right" ? x - width : align === "center" ? x - width / 2 : x;
-        const top = baseline === "middle" ? y - size / 2 : baseline === "top" ? y : y - size + 1;
-        pen.globalAlpha = 0.82;
-        pen.fillStyle = ground;
-        pen.fillRect(left - 2, top - 1, width + 4, size + 3);
-        pen.globalAlpha = 1;
+    if (halo) {
+        pen.strokeStyle = halo;
+        pen.lineWidth = 3;
+        pen.lineJoin = "round";
+        pen.strokeText(text, x, y);
     }
     pen.fillStyle = colour;
     pen.fillText(text, x, y);

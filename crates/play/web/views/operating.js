@@ -1,0 +1,278 @@
+// The operating point: RTT and delivery rate over the data in flight, as figure 1 of the BBR paper (ACM Queue 14(5), 2016) draws them.
+// The path sets the curve, and the flows walk on it.
+//
+// What is in flight when a packet leaves is delivered until its ACK comes. So the RTT that an ACK measures, and the delivery rate over
+// it, are drawn over what was in flight when its packet left, and not over what is in flight now.
+
+import { measure, moment, number, scaleOf, ticks } from "./axis.js";
+import { between, latest } from "./search.js";
+import { CROWD } from "./timeline.js";
+import { View, line, write } from "./view.js";
+
+const LEFT = 50, RIGHT = 14, TOP = 20, BETWEEN = 22, BOTTOM = 34;
+
+// The trail shows so many round trips, in so many points.
+const TRAIL_ROUNDS = 8, TRAIL_POINTS = 48, TRAIL_LEAST_MS = 250;
+
+export class OperatingPoint extends View {
+    constructor(scene, root) {
+        super(scene, root, "operating", "Operating point");
+    }
+
+    // A network of several bottlenecks has no such curve, unless the page says which path is meant.
+    isShown() {
+        const { run } = this.scene;
+        const { rate_bps, rtprop_ms, isGiven } = run.path;
+        return rate_bps > 0 && rtprop_ms > 0 && (isGiven || !run.summary.next?.length);
+    }
+
+    unit() {
+        return "figure 1 of the paper";
+    }
+
+    height(width) {
+        return Math.round(Math.min(Math.max(width * 0.9, 330), 430));
+    }
+
+    // The places of a path's picture.
+    #frame({ width, height }) {
+        const { run, time_ms } = this.scene;
+        const path = run.pathAt(time_ms);
+        const { bdp_bytes: bdp, rate_bps: rate, rtprop_ms: rtprop, buffer_bytes: buffer } = path;
+        const most = this.#most();
+        const full = bdp + buffer;
+        let end = Math.max(2.2 * bdp, 1.1 * most);
+        if (full < 1.5 * end) {
+            end = Math.max(end, 1.12 * full);
+        }
+        const panel = (height - TOP - BETWEEN - BOTTOM) / 2;
+        const rttTop = Math.max((end / rate) * 8000, 1.5 * rtprop) * 1.06, rateTop = 1.18 * rate;
+        const x = (bytes) => LEFT + (Math.min(bytes, end) / end) * (width - LEFT - RIGHT);
+        const rttY = (rtt) => TOP + panel - (Math.min(rtt, rttTop) / rttTop) * panel;
+        const rateBase = TOP + panel + BETWEEN + panel;
+        const rateY = (rate) => rateBase - (Math.min(rate, rateTop) / rateTop) * panel;
+        return { path, bdp, rate, rtprop, full, end, panel, rttTop, rateTop, x, rttY, rateY, rateBase, width };
+    }
+
+    // The most data in flight in the run, of all flows together.
+    #most() {
+        const { run } = this.scene;
+        if (this.run !== run) {
+            this.run = run;
+            this.most = 0;
+            for (let step = 0; step <= 200; step++) {
+                this.most = Math.max(this.most, inflightOf(run.flows, (run.now_ms * step) / 200));
+            }
+            if (run.flows.length === 1) {
+                this.most = run.flows[0].inNetwork.reduce((most, bytes) => (bytes > most ? bytes : most), 0);
+            }
+        }
+        return this.most;
+    }
+
+    ground(pen, { width, height }) {
+        pen.clearRect(0, 0, width, height);
+    }
+
+    #curves(pen, frame) {
+        const { theme } = this.scene;
+        const { bdp, rate, rtprop, full, end, panel, rttTop, x, rttY, rateY, rateBase, width } = frame;
+        const isFull = full < end;
+        const wall = Math.min(full, end);
+        const polygon = (points) => {
+            pen.fillStyle = theme.impossible;
+            pen.beginPath();
+            for (const point of points) {
+                pen.lineTo(...point);
+            }
+            pen.fill();
+        };
+        const base = TOP + panel, right = width - RIGHT, rateTop = rateBase - panel;
+        const fullRtt = (wall / rate) * 8000;
+        polygon([[LEFT, base], [LEFT, rttY(rtprop)], [x(bdp), rttY(rtprop)], [x(wall), rttY(fullRtt)], ...(isFull ? [[x(wall), TOP], [right, TOP]] : []), [right, base]]);
+        polygon([[LEFT, rateBase], [x(bdp), rateY(rate)], [x(wall), rateY(rate)], ...(isFull ? [[x(wall), rateBase], [right, rateBase]] : [[right, rateY(rate)]]), [right, rateTop], [LEFT, rateTop]]);
+
+        const scales = [[scaleOf(rttTop, "ms"), rttTop, rttY, "RTT"], [scaleOf(frame.rateTop, "bit/s"), frame.rateTop, rateY, "Delivery rate"]];
+        for (const [scale, top, y, name] of scales) {
+            for (const value of ticks(0, top / scale.by, panel / 34)) {
+                write(pen, number(value), LEFT - 6, y(value * scale.by), { colour: theme.faint, align: "right", baseline: "middle" });
+            }
+            write(pen, `${name}, ${scale.unit}`, LEFT + 4, y(top) + 11, { colour: theme.faint });
+        }
+        const scale = scaleOf(end, "B");
+        for (const value of ticks(0, end / scale.by, (width - LEFT - RIGHT) / 60)) {
+            const at = x(value * scale.by);
+            write(pen, number(value), at, rateBase + 13, { colour: theme.faint, align: "center" });
+        }
+        write(pen, `Inflight, ${scale.unit}`, right, rateBase + 28, { colour: theme.faint, align: "right" });
+
+        for (const at of isFull ? [x(bdp), x(full)] : [x(bdp)]) {
+            line(pen, [[at, TOP], [at, rateBase]], { colour: theme.faint, dash: [6, 4] });
+        }
+        const bold = { colour: theme.text, width: 1.6 };
+        line(pen, [[LEFT, rttY(rtprop)], [x(bdp), rttY(rtprop)], [x(wall), rttY(fullRtt)]], bold);
+        line(pen, [[LEFT, rateBase], [x(bdp), rateY(rate)], [x(wall), rateY(rate)]], bold);
+        line(pen, [[LEFT, TOP], [LEFT, base], [right, base]], { colour: theme.line });
+        line(pen, [[LEFT, rateTop], [LEFT, rateBase], [right, rateBase]], { colour: theme.line });
+
+        const middle = TOP + panel + BETWEEN / 2 + 4;
+        const name = (text, at, align = "center") => write(pen, text, at, middle, { colour: theme.text, align, weight: "600" });
+        const isTight = x(wall) - x(bdp) < 80;
+        name("BDP", x(bdp), isTight && isFull ? "right" : "center");
+        if (isFull) {
+            name("BDP + buffer", Math.min(x(full), right), x(full) > right - 40 ? "right" : isTight ? "left" : "center");
+        } else if (full < Infinity) {
+            name("buffer ends further on →", right, "right");
+        }
+        const region = (text, from, to) => {
+            pen.font = "11px sans-serif";
+            if (pen.measureText(text).width + 8 < to - from) {
+                write(pen, text, (from + to) / 2, TOP - 7, { colour: theme.faint, align: "center" });
+            }
+        };
+        region("app limited", LEFT, x(bdp));
+        region("bandwidth limited", x(bdp), x(wall));
+        if (isFull) {
+            region("buffer limited", x(full), right + RIGHT);
+        }
+        const ring = (at, y) => {
+            pen.strokeStyle = theme.text;
+            pen.lineWidth = 1;
+            pen.beginPath();
+            pen.arc(at, y, 9, 0, 7);
+            pen.stroke();
+        };
+        ring(x(bdp), rttY(rtprop));
+        ring(x(bdp), rateY(rate));
+        write(pen, "optimum", x(bdp) + 12, rttY(rtprop) + 15, { colour: theme.faint });
+        if (isFull) {
+            ring(x(full), rttY(fullRtt));
+            ring(x(full), rateY(rate));
+            write(pen, "loss-based", x(full) - 13, rttY(fullRtt) + 4, { colour: theme.faint, align: "right" });
+        }
+        slope(pen, "slope 1/BtlBw", [x(bdp), rttY(rtprop)], [x(wall), rttY(fullRtt)], theme);
+        slope(pen, "slope 1/RTprop", [LEFT, rateBase], [x(bdp), rateY(rate)], theme);
+    }
+
+    moving(pen, size) {
+        const { scene } = this;
+        const { run, time_ms, theme } = scene;
+        const frame = this.#frame(size);
+        this.#curves(pen, frame);
+        const isCrowd = run.flows.length > CROWD;
+        const trail = Math.max(TRAIL_ROUNDS * frame.rtprop, TRAIL_LEAST_MS);
+        const points = isCrowd ? 1 : TRAIL_POINTS;
+        this.now = [];
+        const walk = (colour, pointAt, radius) => {
+            let before = null;
+            for (let step = points - 1; step >= 0; step--) {
+                const point = pointAt(time_ms - (trail * step) / points);
+                const share = 1 - step / points;
+                if (point && before) {
+                    const style = { colour, width: 1 + 2 * share, alpha: 0.15 + 0.6 * share };
+                    line(pen, [[frame.x(before.inflight), frame.rttY(before.rtt)], [frame.x(point.inflight), frame.rttY(point.rtt)]], style);
+                    line(pen, [[frame.x(before.inflight), frame.rateY(before.rate)], [frame.x(point.inflight), frame.rateY(point.rate)]], style);
+                }
+                before = point;
+            }
+            if (before) {
+                for (const y of [frame.rttY(before.rtt), frame.rateY(before.rate)]) {
+                    dot(pen, frame.x(before.inflight), y, radius, colour, theme.page);
+                }
+            }
+            return before;
+        };
+        for (const flow of run.flows) {
+            const point = walk(scene.look(flow).colour, (time) => pointOf(flow, time), isCrowd ? 3.5 : 5.5);
+            if (point) {
+                this.now.push([flow.label, point, scene.look(flow).colour]);
+            }
+        }
+        if (run.flows.length > 1) {
+            const point = walk(theme.text, (time) => pointOfAll(run, time), 6.5);
+            if (point) {
+                this.now.unshift(["all flows", point, theme.text]);
+            }
+        }
+    }
+
+    readout() {
+        if (!this.now?.length) {
+            return [];
+        }
+        const [[name, { inflight }, colour]] = this.now;
+        return [[`${name}: ${number(inflight / this.scene.run.pathAt(this.scene.time_ms).bdp_bytes)} BDP`, colour]];
+    }
+
+    said() {
+        const { time_ms, run } = this.scene;
+        const { bdp_bytes } = run.pathAt(time_ms);
+        const values = (this.now ?? []).slice(0, 12).map(([name, { inflight, rtt, rate }]) => `${name}: ${measure(inflight, "B")} in flight (${number(inflight / bdp_bytes)} BDP), RTT ${measure(rtt, "ms")}, delivery rate ${measure(rate, "bit/s")}`);
+        return `at ${moment(time_ms, 2)}: ${values.join("; ") || "nothing in flight"}`;
+    }
+
+    table() {
+        const rows = (this.now ?? []).map(([name, { inflight, rtt, rate }]) => [name, measure(inflight, "B"), measure(rtt, "ms"), measure(rate, "bit/s")]);
+        return { head: ["", "Inflight", "RTT", "Delivery rate"], rows };
+    }
+}
+
+function inflightOf(flows, time) {
+    let sum = 0;
+    for (const flow of flows) {
+        sum += flow.isAlive(time) ? latest(flow.at, flow.inNetwork, time) || 0 : 0;
+    }
+    return sum;
+}
+
+// Where a flow is at a time; null if it is not there.
+function pointOf(flow, time) {
+    const rtt = flow.isAlive(time) ? latest(flow.at, flow.column("rtt_ms"), time) : NaN;
+    const rate = latest(flow.at, flow.column("delivery_rate_bps"), time);
+    const inflight = latest(flow.at, flow.inNetwork, time - rtt);
+    return rtt > 0 && rate >= 0 && inflight >= 0 ? { rtt, rate, inflight } : null;
+}
+
+// Where all flows together are: with the RTT that the latest ACK measured, and what all delivered over it.
+function pointOfAll({ flows }, time) {
+    let newest = -Infinity, rtt = NaN;
+    for (const flow of flows) {
+        const own = flow.isAlive(time) ? latest(flow.at, flow.column("rtt_ms"), time) : NaN;
+        const at = flow.lastAt(time);
+        if (own > 0 && at > newest) {
+            [newest, rtt] = [at, own];
+        }
+    }
+    if (!(rtt > 0)) {
+        return null;
+    }
+    let delivered = 0;
+    for (const flow of flows) {
+        const bytes = flow.column("delivered_bytes");
+        delivered += between(flow.at, bytes, time) - between(flow.at, bytes, time - rtt) || 0;
+    }
+    return { rtt, rate: (delivered * 8000) / rtt, inflight: inflightOf(flows, time - rtt) };
+}
+
+function dot(pen, x, y, radius, colour, edge) {
+    pen.fillStyle = colour;
+    pen.strokeStyle = edge;
+    pen.lineWidth = 1.5;
+    pen.beginPath();
+    pen.arc(x, y, radius, 0, 7);
+    pen.fill();
+    pen.stroke();
+}
+
+// Writes along a line from one point to another, if there is room.
+function slope(pen, text, [fromX, fromY], [toX, toY], theme) {
+    pen.font = "10px sans-serif";
+    if (Math.hypot(toX - fromX, toY - fromY) < pen.measureText(text).width + 40) {
+        return;
+    }
+    pen.save();
+    pen.translate((fromX + toX) / 2, (fromY + toY) / 2);
+    pen.rotate(Math.atan2(toY - fromY, toX - fromX));
+    write(pen, text, 0, 13, { colour: theme.faint, size: 10, align: "center" });
+    pen.restore();
+}

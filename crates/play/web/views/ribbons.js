@@ -1,0 +1,93 @@
+// The states of several flows over time: a ribbon for each. Of many flows, the ribbons are thin and have no letters, and show how
+// the flows fall into step.
+
+import { moment } from "./axis.js";
+import { after } from "./search.js";
+import { LEFT, drawMoment, drawStays, drawTimes, pointing } from "./timeline.js";
+import { View, write } from "./view.js";
+
+const TOP = 4, BOTTOM = 20, GAP = 2;
+const HIGHEST = 18, LOWEST = 4, MOST = 240;
+
+export class Ribbons extends View {
+    constructor(scene, root) {
+        super(scene, root, "states", "States");
+        pointing(this);
+    }
+
+    isShown() {
+        const { run } = this.scene;
+        if (this.run !== run) {
+            this.run = run;
+            const flows = run.flows.length > 1 ? run.flows.filter(({ stays }) => stays.length > 0) : [];
+            this.flows = flows.slice(0, MOST / LOWEST);
+            this.isCut = this.flows.length < flows.length;
+        }
+        return this.flows.length > 0;
+    }
+
+    get each() {
+        return Math.min(Math.max(MOST / this.flows.length, LOWEST), HIGHEST);
+    }
+
+    height() {
+        return TOP + BOTTOM + this.flows.length * this.each;
+    }
+
+    unit() {
+        return this.isCut ? `of the first ${this.flows.length} flows` : "of each flow";
+    }
+
+    ground(pen, size) {
+        const { scene, flows, each } = this;
+        pen.clearRect(0, 0, size.width, size.height);
+        drawTimes(pen, scene, size, BOTTOM);
+        flows.forEach((flow, place) => {
+            const y = TOP + place * each, { colour } = scene.look(flow);
+            const gap = each > 8 ? GAP : 0.5;
+            drawStays(pen, scene, flow, [y + gap / 2, each - gap], size.width, true);
+            pen.fillStyle = colour;
+            pen.fillRect(LEFT - 5, y + gap / 2, 4, each - gap);
+            if (each >= 10) {
+                write(pen, fitting(pen, flow.label, LEFT - 8), LEFT - 8, y + each / 2 + 0.5, { colour, size: 10, align: "right", baseline: "middle" });
+            }
+        });
+    }
+
+    moving(pen, size) {
+        drawMoment(pen, this.scene, size);
+    }
+
+    // The state of a flow at a time.
+    #state({ stays }, time) {
+        const place = after(stays.map(({ from }) => from), time) - 1;
+        return place >= 0 && stays[place].to >= time ? stays[place].name : "–";
+    }
+
+    said() {
+        const { flows, scene: { time_ms } } = this;
+        const count = new Map();
+        for (const flow of flows) {
+            const state = this.#state(flow, time_ms);
+            count.set(state, [...(count.get(state) ?? []), flow.label]);
+        }
+        const told = [...count].map(([state, names]) => `${state}: ${names.length > 6 ? `${names.length} flows` : names.join(", ")}`);
+        return `at ${moment(time_ms, 2)}: ${told.join("; ")}`;
+    }
+
+    table() {
+        const { flows, scene: { window: { from, to } } } = this;
+        const times = Array.from({ length: 21 }, (_, place) => from + ((to - from) * place) / 20);
+        return { head: ["Time", ...flows.map(({ label }) => label)], rows: times.map((time) => [moment(time), ...flows.map((flow) => this.#state(flow, time))]) };
+    }
+}
+
+// The first letters of a text that are not wider than this.
+export function fitting(pen, text, width, size = 10) {
+    pen.font = `${size}px sans-serif`;
+    let letters = text;
+    while (letters.length > 1 && pen.measureText(letters).width > width) {
+        letters = letters.slice(0, -1);
+    }
+    return letters;
+}
