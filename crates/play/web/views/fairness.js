@@ -3,10 +3,8 @@
 import { moment, number } from "./axis.js";
 import { after } from "./search.js";
 import { deliveries, jain } from "./shares.js";
-import { CROWD, LEFT, RIGHT, drawMoment, drawTimes, pointing, timeScale } from "./timeline.js";
+import { BOTTOM, CROWD, LEFT, RIGHT, TOP, drawMoment, drawTimes, overTime, pointing, timeScale } from "./times.js";
 import { View, line, write } from "./view.js";
-
-const TOP = 8, BOTTOM = 20;
 
 const percent = (share) => (Number.isNaN(share) ? "–" : `${number(100 * share, 2)} %`);
 
@@ -49,7 +47,7 @@ export class Fairness extends View {
         const { x } = timeScale(scene.window, width);
         const y = this.#y(height);
         pen.clearRect(0, 0, width, height);
-        drawTimes(pen, scene, size, BOTTOM);
+        drawTimes(pen, scene, size);
         for (const share of [0, 0.25, 0.5, 0.75, 1]) {
             line(pen, [[LEFT, y(share)], [width - RIGHT, y(share)]], { colour: theme.grid });
             write(pen, percent(share), LEFT - 6, y(share), { colour: theme.faint, align: "right", baseline: "middle" });
@@ -123,12 +121,10 @@ export class Fairness extends View {
     }
 
     table() {
-        const { run, window: { from, to } } = this.scene;
-        const times = Array.from({ length: 21 }, (_, place) => from + ((to - from) * (place + 0.5)) / 21);
-        const rows = times.map((time) => {
+        const { scene, scene: { run } } = this;
+        return overTime(scene, ["Jain’s index", ...run.flows.map(({ label }) => label)], (time) => {
             const { index, shares } = this.#at(time);
-            return [moment(time), number(index, 2), ...shares.map(percent)];
+            return [number(index, 2), ...shares.map(percent)];
         });
-        return { head: ["Time", "Jain’s index", ...run.flows.map(({ label }) => label)], rows };
     }
 }

@@ -13,6 +13,7 @@ import { Fairness } from "./fairness.js";
 import { LINES } from "./lines.js";
 import { OperatingPoint } from "./operating.js";
 import { picture } from "./picture.js";
+import { Pipe } from "./pipe.js";
 import { Ribbons } from "./ribbons.js";
 import { Run } from "./run.js";
 import { lookOf, themeOf } from "./theme.js";
@@ -46,11 +47,13 @@ export class Views extends EventTarget {
         const places = element("div", parts, null, "places"), lines = element("div", parts, null, "lines");
         this.#views = [
             new OperatingPoint(scene, places),
+            new Pipe(scene, places),
             new Variables(scene, places),
             ...LINES.slice(0, 2).map((what) => new Timeline(scene, lines, what)),
             new Ribbons(scene, lines),
-            ...LINES.slice(2).map((what) => new Timeline(scene, lines, what)),
+            ...LINES.slice(2, 4).map((what) => new Timeline(scene, lines, what)),
             new Fairness(scene, lines),
+            ...LINES.slice(4).map((what) => new Timeline(scene, lines, what)),
         ];
         this.theme(theme);
         this.onPaper = (is) => () => this.#paper(is);

@@ -1,14 +1,15 @@
 // What is drawn over time.
 
 import { DASHES } from "./theme.js";
-import { CROWD } from "./timeline.js";
+import { CROWD } from "./times.js";
 
 // A network may have many links. So many queues are drawn: the first ones that ever were a queue.
 const MAX_QUEUES = 6;
 
 const flowCurves = (run, column) => {
     const values = typeof column === "function" ? column : (flow) => flow.column(column);
-    return run.flows.map((flow) => ({ flow, at: flow.at, values: values(flow), name: flow.label })).filter(({ values }) => values.some((value) => !Number.isNaN(value)));
+    const curves = run.flows.map((flow) => ({ flow, at: flow.at, values: values(flow), name: flow.label }));
+    return curves.filter(({ values }) => values.some((value) => !Number.isNaN(value)));
 };
 
 // Lines of one flow for comparison. With several flows, they would hide the others.
@@ -17,10 +18,15 @@ const guides = (run, ...columns) => {
         return [];
     }
     const [flow] = run.flows;
-    return columns.filter(([column]) => flow.has(column)).map(([column, name, dash]) => ({ flow, at: flow.at, values: flow.column(column), name, isGuide: true, dash }));
+    const known = columns.filter(([column]) => flow.has(column));
+    return known.map(([column, name, dash]) => ({ flow, at: flow.at, values: flow.column(column), name, isGuide: true, dash }));
 };
 
+// A line of the path for comparison, if it is one path.
 const reference = (run, name, value) => {
+    if (!run.isPath) {
+        return [];
+    }
     const steps = run.steps(value);
     return steps.every(([, value]) => Number.isFinite(value)) ? [{ name, steps }] : [];
 };
@@ -28,10 +34,16 @@ const reference = (run, name, value) => {
 export const LINES = [
     {
         name: "rate", title: "Delivery rate", unit: "bit/s",
-        curves: (run) => [...flowCurves(run, "delivery_rate_bps"), ...guides(run, ["btl_bw_bps", "BtlBw", [2, 3]], ["short_term_bw_bps", "short-term bound", [1, 5]])],
+        curves: (run) => [
+            ...flowCurves(run, "delivery_rate_bps"),
+            ...guides(run, ["btl_bw_bps", "BtlBw", [2, 3]], ["short_term_bw_bps", "short-term bound", [1, 5]]),
+        ],
         references: (run) => reference(run, "bottleneck", (path) => path.rate_bps),
         // ACKs that come in bursts may show a multiple of what the path can carry.
-        limit: (run) => 2 * Math.max(...run.steps((path) => path.rate_bps).map(([, rate]) => rate || Infinity)),
+        limit: (run) => {
+            const rates = run.steps((path) => path.rate_bps || Infinity).map(([, rate]) => rate);
+            return run.isPath ? 2 * Math.max(...rates) : Infinity;
+        },
     },
     {
         name: "rtt", title: "RTT", unit: "ms",
@@ -43,7 +55,13 @@ export const LINES = [
     },
     {
         name: "inflight", title: "Inflight", unit: "B",
-        curves: (run) => [...flowCurves(run, "inflight_bytes"), ...guides(run, ["cwnd_bytes", "cwnd", [2, 3]], ["long_term_inflight_bytes", "long-term bound", [6, 3]], ["short_term_inflight_bytes", "short-term bound", [1, 5]])],
+        curves: (run) => [
+            ...flowCurves(run, "inflight_bytes"),
+            ...guides(run,
+                ["cwnd_bytes", "cwnd", [2, 3]],
+                ["long_term_inflight_bytes", "long-term bound", [6, 3]],
+                ["short_term_inflight_bytes", "short-term bound", [1, 5]]),
+        ],
         references: (run) => [
             ...reference(run, "BDP", (path) => path.bdp_bytes),
             ...reference(run, "BDP + buffer", (path) => path.bdp_bytes + path.buffer_bytes),
@@ -51,9 +69,14 @@ export const LINES = [
     },
     {
         name: "queue", title: "Queue", unit: "B",
-        curves: ({ hops }) => hops.map(({ at, name, ...hop }, place) => ({
-            at, values: hops[place].column("queue_bytes"), name: name ?? (hops.length > 1 ? `bottleneck ${place + 1}` : "queue"), dash: DASHES[place % DASHES.length],
-        })).filter(({ values }, _, { length }) => length === 1 || values.some((bytes) => bytes > 0)).slice(0, MAX_QUEUES),
+        curves: ({ hops }) => {
+            const isOne = hops.length === 1;
+            const curves = hops.map((hop, place) => ({
+                at: hop.at, values: hop.column("queue_bytes"), name: hop.name ?? (isOne ? "queue" : `bottleneck ${place + 1}`),
+            }));
+            const queues = curves.filter(({ values }) => isOne || values.some((bytes) => bytes > 0));
+            return queues.slice(0, MAX_QUEUES).map((curve, place) => ({ ...curve, dash: DASHES[place % DASHES.length] }));
+        },
         references: (run) => (run.hops.length === 1 ? reference(run, "buffer", (path) => path.buffer_bytes) : []),
     },
     {
@@ -66,7 +89,9 @@ export const LINES = [
         name: "progress", title: "Data sent and delivered", unit: "B",
         curves: (run) => (run.flows.length > CROWD ? [] : [
             ...flowCurves(run, (flow) => flow.sent).map((curve) => ({ ...curve, name: `${curve.name} sent` })),
-            ...flowCurves(run, "delivered_bytes").map((curve) => ({ ...curve, name: "delivered", dash: [3, 3] })),
+            ...flowCurves(run, "delivered_bytes").map((curve) => (
+                { ...curve, name: "delivered", dash: [3, 3], isQuiet: run.flows.length > 1 }
+            )),
         ]),
     },
 ];

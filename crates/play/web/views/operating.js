@@ -6,7 +6,7 @@
 
 import { measure, moment, number, scaleOf, ticks } from "./axis.js";
 import { between, latest } from "./search.js";
-import { CROWD } from "./timeline.js";
+import { CROWD } from "./times.js";
 import { View, line, write } from "./view.js";
 
 const LEFT = 50, RIGHT = 14, TOP = 20, BETWEEN = 22, BOTTOM = 34;
@@ -22,8 +22,7 @@ export class OperatingPoint extends View {
     // A network of several bottlenecks has no such curve, unless the page says which path is meant.
     isShown() {
         const { run } = this.scene;
-        const { rate_bps, rtprop_ms, isGiven } = run.path;
-        return rate_bps > 0 && rtprop_ms > 0 && (isGiven || !run.summary.next?.length);
+        return run.isPath && run.path.rate_bps > 0 && run.path.rtprop_ms > 0;
     }
 
     unit() {
@@ -89,10 +88,16 @@ export class OperatingPoint extends View {
         };
         const base = TOP + panel, right = width - RIGHT, rateTop = rateBase - panel;
         const fullRtt = (wall / rate) * 8000;
-        polygon([[LEFT, base], [LEFT, rttY(rtprop)], [x(bdp), rttY(rtprop)], [x(wall), rttY(fullRtt)], ...(isFull ? [[x(wall), TOP], [right, TOP]] : []), [right, base]]);
-        polygon([[LEFT, rateBase], [x(bdp), rateY(rate)], [x(wall), rateY(rate)], ...(isFull ? [[x(wall), rateBase], [right, rateBase]] : [[right, rateY(rate)]]), [right, rateTop], [LEFT, rateTop]]);
+        const rtts = [[LEFT, rttY(rtprop)], [x(bdp), rttY(rtprop)], [x(wall), rttY(fullRtt)]];
+        const rates = [[LEFT, rateBase], [x(bdp), rateY(rate)], [x(wall), rateY(rate)]];
+        const beyond = (y) => (isFull ? [[x(wall), y], [right, y]] : []);
+        polygon([[LEFT, base], ...rtts, ...beyond(TOP), [right, base]]);
+        polygon([...rates, ...beyond(rateBase), [right, rateTop], [LEFT, rateTop]]);
 
-        const scales = [[scaleOf(rttTop, "ms"), rttTop, rttY, "RTT"], [scaleOf(frame.rateTop, "bit/s"), frame.rateTop, rateY, "Delivery rate"]];
+        const scales = [
+            [scaleOf(rttTop, "ms"), rttTop, rttY, "RTT"],
+            [scaleOf(frame.rateTop, "bit/s"), frame.rateTop, rateY, "Delivery rate"],
+        ];
         for (const [scale, top, y, name] of scales) {
             for (const value of ticks(0, top / scale.by, panel / 34)) {
                 write(pen, number(value), LEFT - 6, y(value * scale.by), { colour: theme.faint, align: "right", baseline: "middle" });
@@ -110,8 +115,8 @@ export class OperatingPoint extends View {
             line(pen, [[at, TOP], [at, rateBase]], { colour: theme.faint, dash: [6, 4] });
         }
         const bold = { colour: theme.text, width: 1.6 };
-        line(pen, [[LEFT, rttY(rtprop)], [x(bdp), rttY(rtprop)], [x(wall), rttY(fullRtt)]], bold);
-        line(pen, [[LEFT, rateBase], [x(bdp), rateY(rate)], [x(wall), rateY(rate)]], bold);
+        line(pen, rtts, bold);
+        line(pen, rates, bold);
         line(pen, [[LEFT, TOP], [LEFT, base], [right, base]], { colour: theme.line });
         line(pen, [[LEFT, rateTop], [LEFT, rateBase], [right, rateBase]], { colour: theme.line });
 
@@ -170,8 +175,9 @@ export class OperatingPoint extends View {
                 const share = 1 - step / points;
                 if (point && before) {
                     const style = { colour, width: 1 + 2 * share, alpha: 0.15 + 0.6 * share };
-                    line(pen, [[frame.x(before.inflight), frame.rttY(before.rtt)], [frame.x(point.inflight), frame.rttY(point.rtt)]], style);
-                    line(pen, [[frame.x(before.inflight), frame.rateY(before.rate)], [frame.x(point.inflight), frame.rateY(point.rate)]], style);
+                    const [from, to] = [frame.x(before.inflight), frame.x(point.inflight)];
+                    line(pen, [[from, frame.rttY(before.rtt)], [to, frame.rttY(point.rtt)]], style);
+                    line(pen, [[from, frame.rateY(before.rate)], [to, frame.rateY(point.rate)]], style);
                 }
                 before = point;
             }
@@ -207,12 +213,17 @@ export class OperatingPoint extends View {
     said() {
         const { time_ms, run } = this.scene;
         const { bdp_bytes } = run.pathAt(time_ms);
-        const values = (this.now ?? []).slice(0, 12).map(([name, { inflight, rtt, rate }]) => `${name}: ${measure(inflight, "B")} in flight (${number(inflight / bdp_bytes)} BDP), RTT ${measure(rtt, "ms")}, delivery rate ${measure(rate, "bit/s")}`);
+        const values = (this.now ?? []).slice(0, 12).map(([name, { inflight, rtt, rate }]) => {
+            const flown = `${measure(inflight, "B")} in flight (${number(inflight / bdp_bytes)} BDP)`;
+            return `${name}: ${flown}, RTT ${measure(rtt, "ms")}, delivery rate ${measure(rate, "bit/s")}`;
+        });
         return `at ${moment(time_ms, 2)}: ${values.join("; ") || "nothing in flight"}`;
     }
 
     table() {
-        const rows = (this.now ?? []).map(([name, { inflight, rtt, rate }]) => [name, measure(inflight, "B"), measure(rtt, "ms"), measure(rate, "bit/s")]);
+        const rows = (this.now ?? []).map(([name, { inflight, rtt, rate }]) => (
+            [name, measure(inflight, "B"), measure(rtt, "ms"), measure(rate, "bit/s")]
+        ));
         return { head: ["", "Inflight", "RTT", "Delivery rate"], rows };
     }
 }

@@ -26,7 +26,8 @@ export function picture(root, views, theme) {
         }
         for (const { text, box, style } of words(view.figure)) {
             const size = parseFloat(style.fontSize);
-            write(pen, text, box.left, box.top + box.height / 2, { colour: style.color, size, weight: style.fontWeight, baseline: "middle" });
+            const look = { colour: style.color, size, weight: style.fontWeight, baseline: "middle" };
+            write(pen, text, box.left, box.top + box.height / 2, look);
         }
     }
     return new Promise((resolve) => canvas.toBlob(resolve, "image/png"));
@@ -37,10 +38,15 @@ function* words(figure) {
     const all = document.createTreeWalker(figure, NodeFilter.SHOW_TEXT);
     for (let node = all.nextNode(); node; node = all.nextNode()) {
         const parent = node.parentElement;
-        if (!parent.closest("button, caption, [hidden]") && node.data.trim()) {
+        if (parent.closest("button, caption, [hidden]")) {
+            continue;
+        }
+        const style = getComputedStyle(parent);
+        for (const { 0: text, index } of node.data.matchAll(/[^\s\u200b]+/g)) {
             const range = document.createRange();
-            range.selectNodeContents(node);
-            yield { text: node.data, box: range.getBoundingClientRect(), style: getComputedStyle(parent) };
+            range.setStart(node, index);
+            range.setEnd(node, index + text.length);
+            yield { text, box: range.getBoundingClientRect(), style };
         }
     }
 }

@@ -3,10 +3,11 @@
 
 import { moment } from "./axis.js";
 import { after } from "./search.js";
-import { LEFT, drawMoment, drawStays, drawTimes, pointing } from "./timeline.js";
-import { View, write } from "./view.js";
+import { drawStays } from "./stays.js";
+import { BOTTOM, LEFT, drawMoment, drawTimes, overTime, pointing } from "./times.js";
+import { View, fitting, write } from "./view.js";
 
-const TOP = 4, BOTTOM = 20, GAP = 2;
+const TOP = 4, GAP = 2;
 const HIGHEST = 18, LOWEST = 4, MOST = 240;
 
 export class Ribbons extends View {
@@ -41,7 +42,7 @@ export class Ribbons extends View {
     ground(pen, size) {
         const { scene, flows, each } = this;
         pen.clearRect(0, 0, size.width, size.height);
-        drawTimes(pen, scene, size, BOTTOM);
+        drawTimes(pen, scene, size);
         flows.forEach((flow, place) => {
             const y = TOP + place * each, { colour } = scene.look(flow);
             const gap = each > 8 ? GAP : 0.5;
@@ -49,7 +50,8 @@ export class Ribbons extends View {
             pen.fillStyle = colour;
             pen.fillRect(LEFT - 5, y + gap / 2, 4, each - gap);
             if (each >= 10) {
-                write(pen, fitting(pen, flow.label, LEFT - 8), LEFT - 8, y + each / 2 + 0.5, { colour, size: 10, align: "right", baseline: "middle" });
+                const name = fitting(pen, flow.label, LEFT - 8);
+                write(pen, name, LEFT - 8, y + each / 2 + 0.5, { colour, size: 10, align: "right", baseline: "middle" });
             }
         });
     }
@@ -71,23 +73,13 @@ export class Ribbons extends View {
             const state = this.#state(flow, time_ms);
             count.set(state, [...(count.get(state) ?? []), flow.label]);
         }
-        const told = [...count].map(([state, names]) => `${state}: ${names.length > 6 ? `${names.length} flows` : names.join(", ")}`);
+        const who = (names) => (names.length > 6 ? `${names.length} flows` : names.join(", "));
+        const told = [...count].map(([state, names]) => `${state}: ${who(names)}`);
         return `at ${moment(time_ms, 2)}: ${told.join("; ")}`;
     }
 
     table() {
-        const { flows, scene: { window: { from, to } } } = this;
-        const times = Array.from({ length: 21 }, (_, place) => from + ((to - from) * place) / 20);
-        return { head: ["Time", ...flows.map(({ label }) => label)], rows: times.map((time) => [moment(time), ...flows.map((flow) => this.#state(flow, time))]) };
+        const { flows, scene } = this;
+        return overTime(scene, flows.map(({ label }) => label), (time) => flows.map((flow) => this.#state(flow, time)));
     }
-}
-
-// The first letters of a text that are not wider than this.
-export function fitting(pen, text, width, size = 10) {
-    pen.font = `${size}px sans-serif`;
-    let letters = text;
-    while (letters.length > 1 && pen.measureText(letters).width > width) {
-        letters = letters.slice(0, -1);
-    }
-    return letters;
 }

@@ -2,44 +2,53 @@
 
 import { after } from "./search.js";
 
-// A number of a record. A value that is not there is null, or NaN.
-const known = (value) => (value == null ? NaN : value);
-
-// The places of the rows of each flow: an array of places, or a part of the table where the rows are together.
-function rowsByFlow(flows) {
-    const rows = new Map();
-    for (let row = 0; row < flows.length; row++) {
-        const flow = flows[row];
-        const own = rows.get(flow);
-        if (own === undefined) {
-            rows.set(flow, [row]);
+// The rows of each flow in a table, as parts [from, to) of it: one, where the rows of a flow are together.
+function partsBy(keys) {
+    const parts = new Map();
+    for (let from = 0, to = 0; from < keys.length; from = to) {
+        while (to < keys.length && keys[to] === keys[from]) {
+            to++;
+        }
+        const own = parts.get(keys[from]);
+        if (own) {
+            own.push([from, to]);
         } else {
-            own.push(row);
+            parts.set(keys[from], [[from, to]]);
         }
     }
-    return rows;
+    return parts;
 }
 
+// The rows of a table that are of one flow, or of one bottleneck.
 class Rows {
     #table;
-    #places;
+    #parts;
     #columns = new Map();
 
-    constructor(table, places) {
+    constructor(table, parts) {
         this.#table = table;
-        this.#places = places;
+        this.#parts = parts;
+        this.length = parts.reduce((sum, [from, to]) => sum + to - from, 0);
         this.at = this.column("at_s").map((time) => time * 1000);
     }
 
-    // The cells of a column as numbers; NaN for those that are not there.
+    // The cells of a column as numbers; NaN for those that are not there, which a record has as null or NaN.
     column(name) {
-        let own = this.#columns.get(name);
-        if (own === undefined) {
+        return this.derived(name, () => {
             const cells = this.#table[name];
-            own = cells ? Float64Array.from(this.#places, (row) => known(cells[row])) : new Float64Array(this.#places.length).fill(NaN);
-            this.#columns.set(name, own);
-        }
-        return own;
+            if (cells instanceof Float64Array && this.#parts.length === 1) {
+                return cells.subarray(...this.#parts[0]);
+            }
+            const numbers = new Float64Array(this.length);
+            let place = 0;
+            for (const [from, to] of this.#parts) {
+                for (let row = from; row < to; row++) {
+                    const cell = cells?.[row];
+                    numbers[place++] = cell == null ? NaN : cell;
+                }
+            }
+            return numbers;
+        });
     }
 
     // Numbers that are derived from the columns, computed once.
@@ -54,7 +63,13 @@ class Rows {
 
     // A cell as it is in the table.
     cell(name, place) {
-        return this.#table[name]?.[this.#places[place]] ?? null;
+        for (const [from, to] of this.#parts) {
+            if (place < to - from) {
+                return this.#table[name]?.[from + place] ?? null;
+            }
+            place -= to - from;
+        }
+        return null;
     }
 
     has(name) {
@@ -64,8 +79,8 @@ class Rows {
 
 // A flow of a run.
 export class Flow extends Rows {
-    constructor(table, places, about) {
-        super(table, places);
+    constructor(table, parts, about) {
+        super(table, parts);
         Object.assign(this, about);
     }
 
@@ -136,18 +151,14 @@ export class Run {
     constructor(record, { flows = [], path = {}, duration_ms } = {}) {
         const summary = record.summary ?? {};
         this.summary = summary;
-        const places = rowsByFlow(record.samples.flow);
-        const ids = [...new Set([...(summary.flows ?? []).map(({ id }) => id), ...places.keys()])].sort((a, b) => a - b);
-        this.flows = ids.map((id) => {
-            const of = summary.flows?.find((flow) => flow.id === id) ?? {};
-            const controller = of.controller ?? record.samples.controller?.[places.get(id)?.[0]] ?? "";
-            const { label = `${controller} ${id + 1}`, colour } = flows[id] ?? {};
-            return new Flow(record.samples, places.get(id) ?? [], { id, controller, label, colour, of });
+        const parts = partsBy(record.samples.flow);
+        this.flows = (summary.flows ?? []).map((of) => {
+            const { label = `${of.controller} ${of.id + 1}`, colour } = flows[of.id] ?? {};
+            return new Flow(record.samples, parts.get(of.id) ?? [], { id: of.id, label, colour, of });
         });
-        const hops = rowsByFlow(record.queue?.hop ?? []);
-        this.hops = [...hops].map(([hop, rows]) => {
-            const queue = new Rows(record.queue, rows);
-            queue.name = record.queue.link?.[rows[0]] ?? null;
+        this.hops = [...partsBy(record.queue?.hop ?? [])].map(([hop, parts]) => {
+            const queue = new Rows(record.queue, parts);
+            queue.name = queue.cell("link", 0);
             queue.of = hop === 0 ? summary.path : summary.next?.[hop - 1];
             return queue;
         });
@@ -156,8 +167,9 @@ export class Run {
             rtprop_ms: path.rtprop_ms ?? summary.path?.rtprop_ms ?? NaN,
             buffer_bytes: path.buffer_bytes ?? summary.path?.buffer_bytes ?? Infinity,
             changes: path.changes ?? [],
-            isGiven: path.rate_bps != null,
         };
+        // In a network, there is one path only if the page says which.
+        this.isPath = path.rate_bps != null || !summary.next?.length;
         this.throughput = record.throughput ?? {};
         this.now_ms = (summary.duration_s ?? 0) * 1000;
         this.duration_ms = Math.max(duration_ms ?? 0, this.now_ms, 1);

@@ -3,72 +3,9 @@
 import { measure, moment, number, scaleOf, ticks } from "./axis.js";
 import { decimate, highest } from "./decimate.js";
 import { latest } from "./search.js";
-import { Grounds, stateOf } from "./states.js";
+import { drawStays } from "./stays.js";
+import { BOTTOM, CROWD, LEFT, RIGHT, TOP, drawMoment, drawTimes, overTime, pointing, timeScale } from "./times.js";
 import { View, line, write } from "./view.js";
-
-export const LEFT = 50, RIGHT = 12;
-const TOP = 8, BOTTOM = 20;
-
-// More curves than this are a crowd: thin, and without values of their own beside the title.
-export const CROWD = 6;
-
-// Where times are in a drawing of this width.
-export function timeScale({ from, to }, width) {
-    const perTime = (width - LEFT - RIGHT) / (to - from);
-    return { x: (time) => LEFT + (time - from) * perTime, time: (x) => from + (x - LEFT) / perTime };
-}
-
-// The axis of time below a drawing.
-export function drawTimes(pen, scene, { width, height }, bottom) {
-    const { theme, window: { from, to } } = scene;
-    const { x } = timeScale(scene.window, width);
-    const values = ticks(from, to, (width - LEFT - RIGHT) / 70);
-    const digits = values.length > 1 && values[1] - values[0] < 10 ? 6 : 3;
-    for (const time of values) {
-        line(pen, [[x(time), TOP], [x(time), height - bottom]], { colour: theme.grid });
-        write(pen, `${number(time / 1000, digits)} s`, Math.min(Math.max(x(time), LEFT), width - 14), height - bottom + 14, { colour: theme.faint, align: "center" });
-    }
-}
-
-// A line at the moment shown.
-export function drawMoment(pen, scene, { width, height }, bottom = BOTTOM) {
-    const { x } = timeScale(scene.window, width);
-    const at = x(scene.time_ms);
-    if (at >= LEFT - 1 && at <= width - RIGHT + 1) {
-        line(pen, [[at, TOP - 4], [at, height - bottom]], { colour: scene.theme.text, width: 1.5 });
-    }
-}
-
-// Lets the pointer choose a moment.
-export function pointing(view) {
-    const { stage, scene } = view;
-    const tell = (event, isDragging) => {
-        const { left, width } = stage.getBoundingClientRect();
-        const { from, to } = scene.window;
-        const time = timeScale(scene.window, width).time(event.clientX - left);
-        scene.pointed(Math.min(Math.max(time, from), to), isDragging);
-    };
-    stage.classList.add("times");
-    stage.addEventListener("pointerdown", (event) => {
-        if (event.button === 0) {
-            stage.setPointerCapture(event.pointerId);
-            tell(event, true);
-        }
-    });
-    stage.addEventListener("pointermove", (event) => {
-        if (stage.hasPointerCapture(event.pointerId)) {
-            tell(event, true);
-        } else if (event.pointerType === "mouse") {
-            tell(event, false);
-        }
-    });
-    stage.addEventListener("wheel", (event) => {
-        if (event.ctrlKey) {
-            event.preventDefault();
-            scene.zoom(Math.exp(event.deltaY / 300));
-        }
-    }, { passive: false });
-}
 
 export class Timeline extends View {
     // `what` has name, title, unit ("bit/s", "B", "ms" or ""), and curves(run) → [{ flow, at, values, name, isGuide, dash }]. It may
@@ -133,7 +70,7 @@ export class Timeline extends View {
         if (run.flows.length === 1) {
             drawStays(pen, scene, run.flows[0], [TOP, height - BOTTOM - TOP], width, false);
         }
-        drawTimes(pen, scene, size, BOTTOM);
+        drawTimes(pen, scene, size);
         for (const value of ticks(0, this.top / this.scale.by, (height - TOP - BOTTOM) / 32)) {
             const level = y(value * this.scale.by);
             line(pen, [[LEFT, level], [width - RIGHT, level]], { colour: theme.grid });
@@ -144,7 +81,8 @@ export class Timeline extends View {
         pen.rect(LEFT, 0, width - LEFT - RIGHT, height - BOTTOM + 1);
         pen.clip();
         for (const { steps } of this.references) {
-            line(pen, stepPoints(steps, scene.window.to).map(([time, value]) => [x(time), y(value)]), { colour: theme.faint, dash: [6, 4] });
+            const points = stepPoints(steps, scene.window.to).map(([time, value]) => [x(time), y(value)]);
+            line(pen, points, { colour: theme.faint, dash: [6, 4] });
         }
         for (const curve of curves) {
             this.#curve(pen, curve, x, y, width);
@@ -165,7 +103,8 @@ export class Timeline extends View {
         pen.lineWidth = isGuide ? 1.2 : isCrowd ? 1 : 1.6;
         pen.lineJoin = "round";
         pen.globalAlpha = isGuide ? 0.75 : isCrowd ? 0.7 : 1;
-        pen.setLineDash(dash ?? (isGuide ? [2, 3] : look.dash));
+        // In a crowd, dashes would say nothing, and take long.
+        pen.setLineDash(dash ?? (isGuide ? [2, 3] : isCrowd ? [] : look.dash));
         pen.beginPath();
         const cuts = [];
         let before = -Infinity;
@@ -203,7 +142,8 @@ export class Timeline extends View {
             return;
         }
         const isBelow = level < TOP + 14;
-        write(pen, `${name} ${measure(value, this.what.unit)}`, width - RIGHT - 4, level + (isBelow ? 13 : -4), { colour: theme.text, align: "right", halo: theme.page });
+        const text = `${name} ${measure(value, this.what.unit)}`;
+        write(pen, text, width - RIGHT - 4, level + (isBelow ? 13 : -4), { colour: theme.text, align: "right", halo: theme.page });
     }
 
     moving(pen, size) {
@@ -235,12 +175,18 @@ export class Timeline extends View {
         return flow && !flow.isAlive(time_ms) ? NaN : latest(at, values, time_ms);
     }
 
+    // A value in the unit of the axis, with as many digits as the axis makes sense of.
+    #level(value) {
+        const top = this.top / this.scale.by;
+        return Number.isNaN(value) ? "–" : (value / this.scale.by).toFixed(top >= 200 ? 0 : top >= 20 ? 1 : 2);
+    }
+
     readout() {
-        const { scene, curves, what } = this;
-        const shown = curves.length > CROWD ? [] : curves;
+        const { scene, curves } = this;
+        const shown = curves.length > 2 * CROWD ? [] : curves.filter(({ isQuiet }) => !isQuiet);
         return shown.map((curve) => {
-            const value = measure(this.#now(curve), what.unit);
-            const isAlone = curves.filter(({ isGuide }) => !isGuide).length === 1;
+            const value = `${this.#level(this.#now(curve))} ${this.scale.unit}`;
+            const isAlone = shown.filter(({ isGuide }) => !isGuide).length === 1;
             const name = isAlone && !curve.isGuide ? "" : `${curve.name} `;
             return [name + value, curve.flow && !curve.isGuide ? scene.look(curve.flow).colour : scene.theme.text];
         });
@@ -254,36 +200,9 @@ export class Timeline extends View {
     }
 
     table() {
-        const { curves, scene: { window: { from, to } }, what } = this;
-        const times = Array.from({ length: 21 }, (_, place) => from + ((to - from) * place) / 20);
-        const head = ["Time", ...curves.map(({ name }) => name)];
-        const rows = times.map((time) => [moment(time), ...curves.map(({ at, values }) => measure(latest(at, values, time), what.unit))]);
-        return { head, rows };
-    }
-}
-
-// The states of a flow, each over its time, between two heights.
-export function drawStays(pen, scene, flow, [y, height], width, isRibbon) {
-    const { window: { from, to }, theme } = scene;
-    const { x } = timeScale(scene.window, width);
-    scene.grounds ??= new Grounds(theme);
-    for (const stay of flow.stays) {
-        if (stay.to < from || stay.from > to) {
-            continue;
-        }
-        const left = Math.max(x(stay.from), LEFT), right = Math.min(Math.max(x(stay.to), left + 1), width - RIGHT);
-        const state = stateOf(stay.name);
-        scene.grounds.fill(pen, state, [left, y, right - left, height], isRibbon);
-        const names = [stay.name.replace("_", " "), state.name.replace("_", " "), state.letter];
-        const size = isRibbon ? Math.min(10, height - 3) : 10;
-        if (size < 8) {
-            continue;
-        }
-        pen.font = `${size}px sans-serif`;
-        const name = names.find((name) => pen.measureText(name).width + 6 < right - left);
-        if (name) {
-            write(pen, name, (left + right) / 2, isRibbon ? y + height / 2 + 0.5 : y + 10, { colour: isRibbon ? theme.text : theme.faint, size, align: "center", baseline: isRibbon ? "middle" : "alphabetic", halo: isRibbon ? theme.page : undefined });
-        }
+        const { curves, scene, what } = this;
+        const cells = (time) => curves.map(({ at, values }) => measure(latest(at, values, time), what.unit));
+        return overTime(scene, curves.map(({ name }) => name), cells);
     }
 }
 

@@ -51,7 +51,7 @@ export class Variables {
         for (const { flow, cells, state } of this.shown) {
             const place = flow.isAlive(time_ms) ? after(flow.at, time_ms) - 1 : -1;
             const name = place < 0 ? null : flow.cell("state", place);
-            put(state, name === null ? "–" : name.replace("_", " "));
+            put(state, name === null ? "–" : breakable(name));
             state.style.background = name === null ? "" : theme.states[stateOf(name).key];
             for (const { cell, values, unit } of cells) {
                 const value = place < 0 ? NaN : values[place];
@@ -62,8 +62,9 @@ export class Variables {
 
     #make({ flows }) {
         const some = flows.slice(0, MOST);
-        const rows = VARIABLES.map(([column, name, unit]) => ({ name, unit, of: some.map((flow) => (column === "gain" ? flow.gain : flow.column(column))) }))
-            .filter(({ of }) => of.some((values) => values.some((value) => !Number.isNaN(value))));
+        const valuesOf = (flow, column) => (column === "gain" ? flow.gain : flow.column(column));
+        const all = VARIABLES.map(([column, name, unit]) => ({ name, unit, of: some.map((flow) => valuesOf(flow, column)) }));
+        const rows = all.filter(({ of }) => of.some((values) => values.some((value) => !Number.isNaN(value))));
         const table = element("table");
         element("caption", table, "Variables of the controllers at the moment shown");
         const top = element("tr", element("thead", table));
@@ -75,7 +76,7 @@ export class Variables {
             const head = element("th", top, flow.label);
             head.scope = "col";
             head.style.color = this.scene.look(flow).colour;
-            return { flow, state: element("td", states), cells: [] };
+            return { flow, state: element("td", states, null, "state"), cells: [] };
         });
         for (const { name, unit, of } of rows) {
             const row = element("tr", body);
@@ -95,3 +96,6 @@ function put(cell, text) {
         cell.textContent = text;
     }
 }
+
+// A name that may be continued on another line.
+const breakable = (name) => name.replace("_", " ").replace(/(?<=[a-z])(?=[A-Z])/g, "\u200b");

@@ -67,11 +67,13 @@ export class View {
     // Draws what has changed: the ground if the record, the theme, the window or the size has, and what moves.
     draw(version, isAll = false) {
         this.figure.hidden = !this.isShown();
-        if (this.figure.hidden || !(this.isNear || isAll)) {
+        const width = this.figure.hidden ? 0 : this.stage.clientWidth;
+        if (width === 0) {
             return;
         }
-        const width = this.stage.clientWidth, height = this.height(width);
-        if (width === 0) {
+        const height = this.height(width);
+        this.stage.style.aspectRatio = `${width} / ${height}`;
+        if (!(this.isNear || isAll)) {
             return;
         }
         const { scale } = this.scene;
@@ -82,7 +84,6 @@ export class View {
             for (const canvas of [this.below, this.above]) {
                 canvas.width = Math.round(width * scale);
                 canvas.height = Math.round(height * scale);
-                canvas.style.aspectRatio = `${width} / ${height}`;
             }
             this.ground(pen(this.below, scale), size);
             this.unitBox.textContent = this.unit();
@@ -90,12 +91,21 @@ export class View {
         const above = pen(this.above, scale);
         above.clearRect(0, 0, width, height);
         this.moving(above, size);
-        this.readoutBox.replaceChildren(...this.readout().map(([text, colour]) => {
-            const part = element("span", null, text);
-            part.style.color = colour;
-            return part;
-        }));
+        this.#read();
         this.#say();
+    }
+
+    #read() {
+        const parts = this.readout();
+        const read = parts.flat().join();
+        if (read !== this.read) {
+            this.read = read;
+            this.readoutBox.replaceChildren(...parts.map(([text, colour]) => {
+                const part = element("span", null, text);
+                part.style.color = colour;
+                return part;
+            }));
+        }
     }
 
     #say() {
@@ -191,4 +201,14 @@ export function line(pen, points, { colour, width = 1, dash = [], alpha = 1 }) {
     pen.stroke();
     pen.setLineDash([]);
     pen.globalAlpha = 1;
+}
+
+// The first letters of a text that are not wider than this.
+export function fitting(pen, text, width, size = 10) {
+    pen.font = `${size}px sans-serif`;
+    let letters = text;
+    while (letters.length > 1 && pen.measureText(letters).width > width) {
+        letters = letters.slice(0, -1);
+    }
+    return letters;
 }
