@@ -1,5 +1,6 @@
 // The page: joins the state, the runs, and what shows them.
 
+import { Advice } from "./advice.js";
 import { context } from "./context.js";
 import { Panel } from "./controls/panel.js";
 import { showLink } from "./dialog.js";
@@ -50,6 +51,7 @@ function join(engine) {
     const scenario = new ScenarioEditor($("text"), state);
     const race = new Race($("race"), state, engine);
     const own = new OwnEditor($("own"), state, (name) => race.run(name));
+    new Advice($("advise"), state, engine);
     const reducedMotion = matchMedia("(prefers-reduced-motion: reduce)").matches;
     const views = new Views($("views"), { theme: theme.name, reducedMotion });
     const player = new Player($("player"));
@@ -124,9 +126,9 @@ function join(engine) {
     });
     $("start-tour").addEventListener("click", () => tour.open());
     $("share").addEventListener("click", async () => {
-        const { origin, pathname, protocol, hostname } = location;
-        const isLocal = protocol === "file:" || ["localhost", "127.0.0.1", "[::1]"].includes(hostname);
-        showLink((protocol === "file:" ? `file://${pathname}` : origin + pathname) + (await fragment(state)), isLocal);
+        // The address of a page that the program serves has a secret, and one from a disk leads others nowhere.
+        const isLocal = engine.kind === "native" || location.protocol === "file:";
+        showLink((isLocal ? "" : location.origin + location.pathname) + (await fragment(state)), isLocal);
     });
     about();
     runs.start(state);

@@ -2,7 +2,7 @@
 
 import { button, element } from "./dom.js";
 
-// Shows the link. `isLocal` says that the page comes from this machine, so that the link leads others nowhere.
+// Shows the link. `isLocal` says that the page comes from this machine: then the link is only the part from # on.
 export function showLink(address, isLocal) {
     const input = element("input", { type: "text", readOnly: true, value: address, "aria-label": "Link", on: { focus: () => input.select() } });
     const said = element("p", { role: "status", className: "hint" });
@@ -16,7 +16,7 @@ export function showLink(address, isLocal) {
         }
     });
     const hint = isLocal
-        ? "This page comes from your own machine. For others, put their page's address before the part from # on, or send them the TOML."
+        ? "This page is on your own machine only. Put the address of a page that others reach before this, or send them the TOML."
         : "It contains the whole state: scenario, seeds, and your controller if there is one. The part from # on is not sent to the server.";
     const dialog = element("dialog", { "aria-label": "Share" },
         element("h2", {}, "A link to what you see"), input, element("p", { className: "hint" }, hint), said,

@@ -1,7 +1,7 @@
 // Downloads: the scenario as TOML with the numbers that `fullpipe run` shows for it, the tables of the record as CSV, the views as PNG.
 
 import { button, element } from "./dom.js";
-import { named, read } from "./state/document.js";
+import { fileName } from "./state/document.js";
 import { shown } from "./state/quantity.js";
 import { isUsed } from "./editor/own.js";
 
@@ -15,9 +15,9 @@ export class Downloads {
         this.command = element("code");
         this.numbers = element("p", { className: "hint" });
         const tables = TABLES.map((table) => button(`${table}.csv`, () => this.#table(table)));
-        const scenario = button("Scenario (TOML)", () => save(`${this.#name()}.toml`, state.text, "application/toml"));
+        const scenario = button("Scenario (TOML)", () => save(`${fileName(state.text)}.toml`, state.text, "application/toml"));
         const summary = button("Summary (JSON)", () => this.#json());
-        const picture = button("Pictures (PNG)", async () => save(`${this.#name()}.png`, await png(), "image/png"));
+        const picture = button("Pictures (PNG)", async () => save(`${fileName(this.state.text)}.png`, await png(), "image/png"));
         root.append(
             element("div", { className: "row" }, scenario, summary, picture, ...tables),
             element("p", {}, "The same numbers in a terminal: ", this.command),
@@ -28,7 +28,7 @@ export class Downloads {
     // Shows the numbers of this record.
     update() {
         const record = this.record();
-        this.command.textContent = `fullpipe run ${this.#name()}.toml`;
+        this.command.textContent = `fullpipe run ${fileName(this.state.text)}.toml`;
         if (isUsed(this.state.text)) {
             this.numbers.textContent = "A flow uses your own controller, which runs in this page only.";
         } else if (record) {
@@ -37,22 +37,17 @@ export class Downloads {
         }
     }
 
-    #name() {
-        const name = read(named(this.state.text, "")[0], "name") ?? "scenario";
-        return name.replace(/[^\w-]+/g, "-").slice(0, 40) || "scenario";
-    }
-
     #json() {
         const record = this.record();
         if (record) {
-            save(`${this.#name()}.json`, JSON.stringify(record.summary, null, 2), "application/json");
+            save(`${fileName(this.state.text)}.json`, JSON.stringify(record.summary, null, 2), "application/json");
         }
     }
 
     #table(table) {
         const record = this.record();
         if (record) {
-            save(`${this.#name()}-${table}.csv`, csv(record[table]), "text/csv");
+            save(`${fileName(this.state.text)}-${table}.csv`, csv(record[table]), "text/csv");
         }
     }
 }

@@ -16,10 +16,10 @@ export async function visit(browser, address, options = {}) {
     const heard = [];
     page.on("console", (message) => ["error", "warning"].includes(message.type()) && heard.push(message.text()));
     page.on("pageerror", (error) => heard.push(error.stack));
-    const { origin } = new URL(address);
+    const folder = new URL(".", address).href;
     context.on("request", (request) => {
         const url = request.url();
-        if (!url.startsWith(`${origin}/`) && !/^(blob|data):/.test(url)) {
+        if (!url.startsWith(folder) && !/^(blob|data):/.test(url)) {
             heard.push(`a request to ${url}`);
         }
     });

@@ -1,20 +1,18 @@
-// Serves the page from the folder of its sources, with the compiled module, on a free port of the loopback interface.
+// Serves the page in a folder on a free port of the loopback interface.
 
 import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
 import { createServer } from "node:http";
 import { extname, join, normalize } from "node:path";
-import { fileURLToPath } from "node:url";
 
-const WEB = fileURLToPath(new URL("../../web", import.meta.url));
 const TYPES = { ".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".wasm": "application/wasm" };
 
-// `module` is the file of the module. Resolves to { address, close }.
-export async function serve(module) {
+// Resolves to { address, close }.
+export async function serve(folder) {
     const server = createServer(async (request, response) => {
         const { pathname } = new URL(request.url, "http://localhost");
         const path = normalize(pathname === "/" ? "/index.html" : pathname);
-        const file = path === "/play.wasm" ? module : join(WEB, path);
+        const file = join(folder, path);
         const isThere = await stat(file).then((it) => it.isFile(), () => false);
         if (!isThere) {
             response.writeHead(404).end();

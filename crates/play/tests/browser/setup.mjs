@@ -1,4 +1,4 @@
-// What every file of tests has: the page on a server, and a browser. `PLAY_MODULE` is the file of the compiled module.
+// What every file of tests has: the page on a server, and a browser. `PLAY_PAGE` is the folder that crates/play/page has made.
 
 import { after, before } from "node:test";
 import { open } from "./page.mjs";
@@ -7,11 +7,11 @@ import { serve } from "./serve.mjs";
 export const opened = {};
 
 before(async () => {
-    const module = process.env.PLAY_MODULE;
-    if (!module) {
-        throw new Error("PLAY_MODULE is not set: the file of the compiled module, such as target/play/wasm32-unknown-unknown/release/play.wasm");
+    opened.folder = process.env.PLAY_PAGE;
+    if (!opened.folder) {
+        throw new Error("PLAY_PAGE is not set: the folder that crates/play/page has made");
     }
-    opened.server = await serve(module);
+    opened.server = await serve(opened.folder);
     opened.address = opened.server.address;
     opened.browser = await open();
 });

@@ -3,7 +3,8 @@
 
 import { first } from "../presets.js";
 
-export const OWN = "mine";
+// What flows call the own controller: `controller = "js:Mine"`.
+export const OWN = "Mine";
 export const MOST_SEEDS = 9;
 
 export class State extends EventTarget {
