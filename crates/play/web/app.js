@@ -62,7 +62,8 @@ function join(engine) {
     });
     const downloads = new Downloads($("downloads"), state, { record: () => runs.records[0], png: () => views.png() });
     const tour = new Tour($("tour"), (text) => {
-        state.change({ text, seeds: 1, preset: null });
+        const name = presets.find((it) => it.text === text)?.name ?? null;
+        state.change({ text, seeds: 1, preset: name });
         $("about").textContent = "";
         player.at(0);
         if (!reducedMotion) {
@@ -89,7 +90,7 @@ function join(engine) {
     runs.addEventListener("record", ({ detail }) => {
         problem(null);
         scenario.code.problem(null);
-        own.code.problem(null);
+        own.problem(null);
         soon();
         if (detail.done && runs.done === runs.seeds) {
             const seeds = runs.seeds === 1 ? "" : `, ${runs.seeds} seeds`;
@@ -101,7 +102,7 @@ function join(engine) {
         $("status").textContent = "";
         $("results").dataset.done = "failed";
         const isOwn = detail.where === OWN_CONTROLLER;
-        (isOwn ? own : scenario).code.problem(detail);
+        isOwn ? own.problem(detail) : scenario.code.problem(detail);
         problem(detail, isOwn ? "own" : "text");
     });
     state.addEventListener("change", () => {
@@ -130,6 +131,9 @@ function join(engine) {
         const isLocal = engine.kind === "native" || location.protocol === "file:";
         showLink((isLocal ? "" : location.origin + location.pathname) + (await fragment(state)), isLocal);
     });
+    if (engine.kind === "native") {
+        $("where").textContent = "Every packet is simulated, by fullpipe on this machine.";
+    }
     about();
     runs.start(state);
 }

@@ -24,7 +24,7 @@ export class Player extends EventTarget {
             on: { input: () => this.at((this.scrubber.value / STEPS) * this.#length_ms) },
         });
         this.clock = element("output", { className: "clock" });
-        this.speed = element("select", { "aria-label": "Speed" });
+        this.speed = element("select", { "aria-label": "Speed", title: "Seconds of the run in one second" });
         this.speed.append(...SPEEDS.map((speed) => element("option", { value: speed }, `× ${speed}`)));
         root.append(this.play, this.scrubber, this.clock, this.speed);
     }

@@ -12,7 +12,7 @@ export class Runs extends EventTarget {
     done = 0;
     #engine;
     #later;
-    #running = [];
+    #further = [];
 
     constructor(engine) {
         super();
@@ -21,7 +21,7 @@ export class Runs extends EventTarget {
 
     // Runs this state in place of the one before.
     start(state) {
-        this.cancel();
+        this.#forget();
         this.began = performance.now();
         this.tookMs = this.firstMs = null;
         this.seeds = state.seeds;
@@ -35,10 +35,11 @@ export class Runs extends EventTarget {
         }
     }
 
-    cancel() {
+    // The first run's own slot lets the next one take its place; further seeds end here. What was shown stays until there is more.
+    #forget() {
         clearTimeout(this.#later);
-        this.#running.forEach((run) => run?.cancel());
-        this.#running = [];
+        this.#further.forEach((run) => run.cancel());
+        this.#further = [];
         this.records.length = Math.min(this.records.length, 1);
         this.done = 0;
     }
@@ -61,7 +62,9 @@ export class Runs extends EventTarget {
                 this.#tell("problem", problem);
             },
         });
-        this.#running.push(run);
+        if (place > 0) {
+            this.#further.push(run);
+        }
     }
 
     #tell(name, detail) {
