@@ -79,7 +79,7 @@ function join(engine) {
             views.show(record, shown);
             player.extent(shown.duration_ms, shown.until_ms);
         }
-        numbers($("numbers"), runs.records, ours);
+        numbers($("numbers"), $("links"), runs.records, ours);
         downloads.update();
     };
     // Many records come while a run goes on: the last one of a frame is shown.

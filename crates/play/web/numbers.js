@@ -4,7 +4,8 @@
 import { element } from "./dom.js";
 import { shown } from "./state/quantity.js";
 
-const MAX_ROWS = 12;
+const MAX_ROWS = 8;
+const MAX_LINKS = 12;
 const resent = (flow) => (flow.sent_bytes > 0 ? flow.retransmitted_bytes / flow.sent_bytes : null);
 
 const COLUMNS = [
@@ -15,7 +16,8 @@ const COLUMNS = [
     { name: "Resent", title: "Bytes sent again, as a share of those sent", kind: "share", of: resent, worst: Math.max },
 ];
 
-export function numbers(root, records, flows) {
+// `links` gets a line for each bottleneck.
+export function numbers(root, links, records, flows) {
     const summaries = records.filter(Boolean).map((record) => record.summary);
     if (summaries.length === 0) {
         return;
@@ -30,7 +32,8 @@ export function numbers(root, records, flows) {
     });
     const caption = summaries.length > 1 ? `Median of ${summaries.length} seeds, the worst in brackets` : `Seed ${summaries[0].seed}`;
     const table = element("table", {}, element("caption", {}, caption), element("thead", {}, head), element("tbody", {}, ...body));
-    root.replaceChildren(element("div", { className: "scroll", tabIndex: 0, role: "region", "aria-label": "Numbers" }, table), path(summaries));
+    root.replaceChildren(element("div", { className: "scroll", tabIndex: 0, role: "region", "aria-label": "Numbers" }, table));
+    links.replaceChildren(path(summaries));
 }
 
 function rowsOf(summaries, flows) {
@@ -61,7 +64,7 @@ function cell(kind, values, worst) {
 function path(summaries) {
     const [first] = summaries;
     const hops = [first.path, ...(first.next ?? [])].filter((hop) => hop?.utilization !== null && hop?.utilization !== undefined);
-    const lines = hops.slice(0, MAX_ROWS).map((hop) => {
+    const lines = hops.slice(0, MAX_LINKS).map((hop) => {
         const { queue_ms: queue = {} } = hop;
         return `${hop.name ?? "Bottleneck"}: ${shown("share", hop.utilization)} used, queue ${shown("time", per(queue.mean, 1000))} on average and ` +
             `${shown("time", per(queue.p95, 1000))} at 95 %, ${hop.drops} dropped, ${hop.marks} marked, ${hop.random_losses} lost at random`;
