@@ -80,12 +80,20 @@ pub extern "C" fn play_step(most: u32) -> u32 {
     })
 }
 
+/// Makes the names of all states the result, as JSON. A controller in JavaScript answers with an index.
+#[cfg(target_arch = "wasm32")]
+#[unsafe(no_mangle)]
+pub extern "C" fn play_states() {
+    let names = serde_json::to_vec(&crate::javascript::state_names());
+    with(|instance| instance.result = names.unwrap_or_default());
+}
+
 /// Makes the record so far the result.
 #[unsafe(no_mangle)]
 pub extern "C" fn play_record() {
     with(|instance| {
         let record = instance.play.as_ref().map(Play::record);
-        instance.result = record.unwrap_or_default().into_bytes();
+        instance.result = record.unwrap_or_default();
     });
 }
 

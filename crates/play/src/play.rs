@@ -3,12 +3,42 @@
 use std::path::Path;
 use std::time::Duration;
 
-use congestion::AnyController;
+use document::DocumentError;
 use scenario::{Draft, Scenario};
-use simulate::{Flows, Hops, NOTHING_SENT, Run, RunError, ours};
+use simulate::{Flows, Hops, NOTHING_SENT, Run, RunError};
+#[cfg(not(target_arch = "wasm32"))]
+use {congestion::AnyController, simulate::ours};
 
+use crate::binary;
 use crate::bounds::{self, MAX_TEXT_BYTES};
-use crate::json;
+#[cfg(target_arch = "wasm32")]
+use crate::javascript::{EitherController as AnyController, controllers as ours};
+
+/// The scenario with this text.
+///
+/// # Errors
+///
+/// The text is no scenario, or one that is too large or reads files.
+pub fn read(text: &str) -> Result<Scenario, String> {
+    let (_, scenario) = read_with(text, None)?;
+    Ok(scenario)
+}
+
+fn read_with(text: &str, seed: Option<u64>) -> Result<(Draft, Scenario), String> {
+    if text.len() > MAX_TEXT_BYTES {
+        return Err(format!("the text is longer than {MAX_TEXT_BYTES} bytes"));
+    }
+    let read = || {
+        let mut draft = Draft::parse(text, Path::new(""))?;
+        if let Some(seed) = seed {
+            draft.set("seed", &seed.to_string())?;
+        }
+        let scenario = draft.read()?;
+        bounds::check(&scenario).map_err(|error| draft.located(error))?;
+        Ok((draft, scenario))
+    };
+    read().map_err(|error: DocumentError| error.to_string())
+}
 
 /// A run under way. Errors are one line for people, with the line of the text and the field.
 #[derive(Debug)]
@@ -24,16 +54,8 @@ impl Play {
     ///
     /// The text is no scenario, or one that is too large or reads files.
     pub fn begin(text: &str, seed: Option<u64>) -> Result<Play, String> {
-        if text.len() > MAX_TEXT_BYTES {
-            return Err(format!("the text is longer than {MAX_TEXT_BYTES} bytes"));
-        }
+        let (draft, scenario) = read_with(text, seed)?;
         let begun = || {
-            let mut draft = Draft::parse(text, Path::new(""))?;
-            if let Some(seed) = seed {
-                draft.set("seed", &seed.to_string())?;
-            }
-            let scenario = draft.read()?;
-            bounds::check(&scenario).map_err(|error| draft.located(error))?;
             let network = scenario.network();
             let (hops, flows) = (Hops::of(&network), Flows::new(&scenario, NOTHING_SENT));
             let controllers = |group| ours(&scenario, group);
@@ -42,9 +64,10 @@ impl Play {
                 RunError::Scenario(error) => draft.located(error).into(),
                 error => error,
             })?;
-            Ok(Play { scenario, run })
+            Ok(run)
         };
-        begun().map_err(|error: RunError| error.to_string())
+        let run = begun().map_err(|error: RunError| error.to_string())?;
+        Ok(Play { scenario, run })
     }
 
     /// Runs at most so many [steps](Run::step). Returns whether there is more to run.
@@ -61,13 +84,12 @@ impl Play {
         Ok(true)
     }
 
-    /// The record as JSON: that of the whole run at its end, and of the time until now before. It has the summary
-    /// (`docs/records.md`), without the real time, and the tables of the record as columns: for each column, its cells from
-    /// the first row to the last.
-    pub fn record(&self) -> String {
+    /// The record: that of the whole run at its end, and of the time until now before. It has the summary (`docs/records.md`),
+    /// without the real time, and the tables of the record as columns; `src/binary.rs` says how.
+    pub fn record(&self) -> Vec<u8> {
         let network = self.scenario.network();
         let (outcome, ()) = self.run.so_far(&network, Duration::ZERO);
-        json::of(&outcome.record(&|_| ()))
+        binary::of(&outcome.record(&|_| ()))
     }
 }
 

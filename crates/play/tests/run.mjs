@@ -6,18 +6,24 @@ import { Play } from "../web/play.js";
 
 const [file, directory, steps] = process.argv.slice(2);
 const module = new WebAssembly.Module(readFileSync(file));
-if (WebAssembly.Module.imports(module).length > 0) {
-    throw new Error("the module needs something of its host");
+if (WebAssembly.Module.imports(module).some((wanted) => wanted.module !== "controllers")) {
+    throw new Error("the module needs something of its host that is no controller");
 }
+
+const controllers = {};
+for (const [name, path] of [["Reno", "../web/controllers/reno.js"], ["Fails", "./fails.js"]]) {
+    controllers[name] = { made: (await import(path)).default, file: path.slice(path.lastIndexOf("/") + 1) };
+}
+
 for (const name of readdirSync(directory).filter((name) => name.endsWith(".toml"))) {
     const to = (end, bytes) => writeFileSync(`${directory}/${name.slice(0, -4)}${end}`, bytes);
     try {
-        const play = new Play(module, readFileSync(`${directory}/${name}`, "utf8"));
+        const play = new Play(module, readFileSync(`${directory}/${name}`, "utf8"), -1n, controllers);
         play.step(Number(steps));
         to("early", play.record());
         while (play.step(100));
         to("whole", play.record());
-    } catch (error) {
-        to("error", error.message);
+    } catch ({ message, line }) {
+        to("error", line ? `${message} at line ${line}` : message);
     }
 }

@@ -40,6 +40,14 @@ poisson|path={rate='20mbit',rtt='40ms'};flow=[{controller='cubic',app={kind='poi
 lost ACKs|path={rate='20mbit',rtt='40ms',ack_loss='2%'};flow=[{controller='bbr1',bytes='5mb'}]
 ";
 
+/// Scenarios whose Reno in JavaScript does what Reno in Rust does: losses, marks, timeouts and pauses.
+const IN_JAVASCRIPT: &str = "
+reno|path={rate='20mbit',rtt='40ms',buffer='2bdp'};flow=[{controller='js:Reno'},{controller='bbr3',start='1s'},{controller='js:Reno',start='2s'}]
+reno lost|path={rate='50mbit',rtt='20ms',buffer='1bdp',loss={kind='gilbert',p='1%',r='20%'}};flow=[{controller='js:Reno'}]
+reno marked|path={rate='20mbit',rtt='40ms',buffer='8bdp',queue='fq_codel'};host={ecn=true};flow=[{controller='js:Reno',count=3}]
+reno pauses|path={rate='20mbit',rtt='40ms'};flow=[{controller='js:Reno',app={kind='poisson',load='9mbit',sizes={kind='lognormal',median='20kb',sigma=1}}}]
+";
+
 /// Scenarios that are refused.
 const REFUSED: &str = "
 unit|path={rate='1furlong'}
@@ -49,6 +57,7 @@ many|path={rate='1mbit',rtt='9ms'};flow=[{controller='bbr1',count=10000}]
 long|duration='2h';path={rate='1mbit',rtt='9ms'};flow=[{controller='bbr1'}]
 fast|path={rate='1tbit',rtt='9ms'};flow=[{controller='bbr1'}]
 kernel|path={rate='1mbit'};flow=[{controller='kernel:bbr'}]
+python|path={rate='1mbit'};flow=[{controller='python:Reno'}]
 ";
 
 /// The scenarios of such a list, by name.
@@ -105,7 +114,7 @@ fn scenarios() -> Vec<(String, String)> {
 }
 
 /// Runs natively; returns the early record and the whole one.
-fn natively(text: &str) -> Result<[String; 2], String> {
+fn natively(text: &str) -> Result<[Vec<u8>; 2], String> {
     let mut play = Play::begin(text, None)?;
     play.step(EARLY_STEPS)?;
     let early = play.record();
@@ -159,7 +168,11 @@ fn a_browser_s_bytes_are_those_of_this_machine() {
     }
     let all = scenarios();
     let refused: Vec<_> = listed(REFUSED).collect();
-    for (name, text) in all.iter().chain(&refused) {
+    let in_javascript: Vec<_> = listed(IN_JAVASCRIPT).collect();
+    let (_, one) = all.iter().find(|(name, _)| name == "one flow").expect("it");
+    let fails = [("fails".to_owned(), one.replace("bbr1", "js:Fails"))];
+    let texts = all.iter().chain(&refused).chain(&in_javascript);
+    for (name, text) in texts.chain(&fails) {
         let file = directory.path().join(format!("{name}.toml"));
         fs::write(file, text).expect("a file");
     }
@@ -173,27 +186,61 @@ fn a_browser_s_bytes_are_those_of_this_machine() {
     assert!(ran.status.success(), "{told}");
     let seen = |name: &str, what: &str| {
         let file = directory.path().join(format!("{name}.{what}"));
-        fs::read_to_string(file).unwrap_or_else(|error| format!("no {what}: {error}"))
+        fs::read(file).unwrap_or_else(|error| format!("no {what}: {error}").into())
     };
     for (name, text) in &all {
         let own = natively(text).expect(name);
         for (own, what) in own.iter().zip(["early", "whole"]) {
-            let its = seen(name, what);
-            let same = own.bytes().zip(its.bytes());
-            let same = same.take_while(|(own, its)| own == its).count();
-            let around = |text: &str| {
-                let from = same.saturating_sub(80);
-                text.get(from..text.len().min(same + 80)).map(str::to_owned)
-            };
-            assert!(
-                *own == its,
-                "{name}, {what}: {:?}, in the module {:?}",
-                around(own),
-                around(&its)
-            );
+            assert_same(own, &seen(name, what), &format!("{name}, {what}"));
         }
     }
     for (name, text) in refused {
-        assert_eq!(natively(&text), Err(seen(&name, "error")), "{name}");
+        let error = natively(&text).expect_err(&name);
+        assert_eq!(error.as_bytes(), seen(&name, "error"), "{name}");
     }
+    for (name, text) in &in_javascript {
+        let own = natively(&text.replace("js:Reno", "reno")).expect(name);
+        for (own, what) in own.iter().zip(["early", "whole"]) {
+            let its = with_names(&seen(name, what), "js:Reno", "reno");
+            assert_same(own, &its, &format!("{name}, {what}"));
+        }
+    }
+    let error = seen("fails", "error");
+    assert_eq!(
+        String::from_utf8_lossy(&error),
+        "TypeError: Cannot read properties of undefined (reading 'size') at line 4"
+    );
+}
+
+fn assert_same(own: &[u8], its: &[u8], which: &str) {
+    let same = own.iter().zip(its).take_while(|(own, its)| own == its);
+    let same = same.count();
+    let around = |bytes: &[u8]| {
+        let part = &bytes[same.saturating_sub(80)..bytes.len().min(same + 80)];
+        String::from_utf8_lossy(part).into_owned()
+    };
+    assert!(
+        own == its,
+        "{which}: byte {same}: {:?}, in the module {:?}",
+        around(own),
+        around(its)
+    );
+}
+
+/// The record with another name of a controller in its head.
+fn with_names(record: &[u8], from: &str, to: &str) -> Vec<u8> {
+    let Some((length, rest)) = record.split_first_chunk() else {
+        return record.to_owned();
+    };
+    let length = u32::from_le_bytes(*length) as usize;
+    let cells = (length + 4).next_multiple_of(8) - 4;
+    let head = String::from_utf8_lossy(&rest[..length]).replace(from, to);
+    let mut renamed = u32::try_from(head.len())
+        .expect("a head")
+        .to_le_bytes()
+        .to_vec();
+    renamed.extend(head.as_bytes());
+    renamed.resize(renamed.len().next_multiple_of(8), 0);
+    renamed.extend(&rest[cells..]);
+    renamed
 }

@@ -1,46 +1,108 @@
-// What a page runs scenarios with: the simulator as a module in workers.
+// What a page runs scenarios with: the simulator as a module in workers, or that of `fullpipe play`.
 
+import { Native, isNative } from "./native.js";
 import { Pool } from "./pool.js";
+import { decode } from "./record.js";
 
 // Opens an engine. Rejects with an Error for people if this browser has no WebAssembly, or the module does not load.
 export async function openEngine() {
-    return new Engine(await Pool.open());
+    return isNative() ? new Engine("native", new Native()) : new Engine("module", await Pool.open());
 }
 
 class Engine {
-    #pool;
+    #simulator;
+    #module;
     #slots = new Map();
 
-    constructor(pool) {
-        this.#pool = pool;
-        this.kind = "module";
+    constructor(kind, simulator) {
+        this.kind = kind;
+        this.#simulator = simulator;
+        this.#module = kind === "module" ? Promise.resolve(simulator) : null;
     }
 
     // Runs the scenario with this text, and with `seed` (a number, a BigInt or nothing) in place of its own. A run with a slot cancels
     // the run of the same slot. `record` gets the record of the time until now, first when there is something to see, and last, with
     // `done`, of all; or `error` gets { message, line, where }: one line for people, the line of the text or null, and the field
-    // or null.
-    run(text, { seed, slot } = {}, { record, error }) {
-        const hear = {
-            record: (bytes, done) => record(JSON.parse(new TextDecoder().decode(bytes)), done),
-            error: (message) => error(located(message)),
-        };
-        const job = this.#pool.start({ text, seed: seed === undefined ? -1n : BigInt(seed) }, hear, this.#slots.get(slot));
+    // or null. `controllers` has the sources of controllers in JavaScript by name: `Gentle` for `controller = "js:Gentle"`. The `where` of
+    // an error in one is `js:` and its name, and the line is of its source.
+    run(text, { seed, slot, controllers } = {}, { record, error }) {
+        const run = { isOver: false, simulator: null, job: null };
+        const before = this.#slots.get(slot);
         if (slot !== undefined) {
-            this.#slots.set(slot, job);
+            this.#slots.set(slot, run);
         }
-        return { cancel: () => this.#pool.cancel(job) };
+        const hear = {
+            record: (bytes, done) => run.isOver || record(decode(bytes), done),
+            error: (wrong) => run.isOver || error(located(wrong)),
+        };
+        const task = { text, seed: seed === undefined || seed === null ? -1n : BigInt(seed), controllers };
+        const start = (simulator) => {
+            // The worker of the run before begins this one without a pause.
+            const same = before?.simulator === simulator ? before.job : undefined;
+            if (before && !same) {
+                before.simulator?.cancel(before.job);
+            }
+            if (!run.isOver) {
+                run.simulator = simulator;
+                run.job = simulator.start(task, hear, same);
+            }
+        };
+        if (before) {
+            before.isOver = true;
+        }
+        if (isEmpty(controllers) || this.kind === "module") {
+            start(this.#simulator);
+        } else {
+            this.#withModule().then(start, ({ message }) => hear.error({ message }));
+        }
+        return {
+            cancel: () => {
+                run.isOver = true;
+                run.simulator?.cancel(run.job);
+            },
+        };
     }
 
     // Says what is wrong with the text of a scenario, as `error` above, without a run; null if nothing is.
-    async check(text) {
-        const message = await this.#pool.check(text);
-        return message === null ? null : located(message);
+    async check(text, { controllers } = {}) {
+        try {
+            const simulator = isEmpty(controllers) ? this.#simulator : await this.#withModule();
+            const wrong = await simulator.check({ text, seed: -1n, controllers });
+            return wrong && located(wrong);
+        } catch ({ message }) {
+            return located({ message });
+        }
+    }
+
+    // Advice for the path of a scenario, as `fullpipe advise` gives it: { text, summary }, the table of the program and its `--json`.
+    // Takes some fifteen seconds. Rejects with an Error for people.
+    async advise(text) {
+        if (this.kind !== "native") {
+            throw new Error("fullpipe play and fullpipe advise give advice; the simulator in a browser does not");
+        }
+        return this.#simulator.advise(text);
+    }
+
+    // The program runs no JavaScript: controllers in it run here.
+    #withModule() {
+        this.#module ??= Pool.open().catch(() => {
+            this.#module = null;
+            throw new Error("this build of fullpipe play has no module, which runs controllers in JavaScript; docs/play.md says how to build one");
+        });
+        return this.#module;
     }
 }
 
+function isEmpty(controllers) {
+    return Object.keys(controllers ?? {}).length === 0;
+}
+
 // The parts of an error of the simulator: `line 3: path.rate: …`.
-function located(message) {
-    const [, line = null, where = null, rest] = /^(?:line (\d+): )?(?:([\w.[\]-]+): )?(.*)$/s.exec(message);
+function located({ message: text, line: ofSource, where: controller }) {
+    if (controller !== undefined) {
+        const name = controller && `js:${controller}`;
+        return { message: name ? `${name}: ${text}` : text, line: ofSource, where: name };
+    }
+    const [, line = null, where = null, rest] = /^(?:line (\d+): )?(?:([\w.[\]-]+): )?(.*)$/s.exec(text);
     return { message: where === null ? rest : `${where}: ${rest}`, line: line && Number(line), where };
 }

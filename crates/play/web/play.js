@@ -1,12 +1,18 @@
 // A run of a scenario in the simulator, step by step. `module` is the compiled module of the crate fullpipe-play.
 
+import { Controllers } from "./controller.js";
+
 const FAILED = 2, GOES_ON = 1;
 
 export class Play {
     // Begins a run of the scenario with this text, and with this seed (a BigInt) in place of its own. The run has an instance of its
-    // own: it ends, with all its memory, when nothing refers to it any more. Throws an Error with one line for people.
-    constructor(module, text, seed = -1n) {
-        this.exports = new WebAssembly.Instance(module, {}).exports;
+    // own: it ends, with all its memory, when nothing refers to it any more. `controllers` has those in JavaScript. Throws an Error with
+    // one line for people.
+    constructor(module, text, seed = -1n, controllers = {}) {
+        const objects = new Controllers(controllers);
+        this.exports = new WebAssembly.Instance(module, { controllers: objects.imports }).exports;
+        this.exports.play_states();
+        objects.connect(this.exports, JSON.parse(new TextDecoder().decode(this.#result())));
         const bytes = new TextEncoder().encode(text);
         const room = this.exports.play_room(bytes.length) >>> 0;
         if (room === 0 && bytes.length > 0) {
@@ -21,7 +27,7 @@ export class Play {
         return this.#check(this.exports.play_step(most)) === GOES_ON;
     }
 
-    // The record of the time until now, as JSON in UTF-8.
+    // The record of the time until now, as bytes for `decode` of record.js.
     record() {
         this.exports.play_record();
         return this.#result();

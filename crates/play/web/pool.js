@@ -51,9 +51,9 @@ export class Pool {
     }
 
     // Resolves to the error of a scenario, or null.
-    check(text) {
+    check(task) {
         return new Promise((resolve) => {
-            this.start({ text, seed: -1n, only: "check" }, { record: () => resolve(null), error: resolve });
+            this.start({ ...task, only: "check" }, { record: () => resolve(null), error: resolve });
         });
     }
 
@@ -67,14 +67,14 @@ export class Pool {
     // Expects the worker to say something soon.
     #expect(worker) {
         clearTimeout(worker.alarm);
-        worker.alarm = setTimeout(() => this.#lose(worker, "the run does not go on: it was ended"), SILENCE_MS);
+        worker.alarm = setTimeout(() => this.#lose(worker, silence(worker.job)), SILENCE_MS);
     }
 
     #worker() {
         const worker = openWorker();
         this.#count += 1;
         worker.onmessage = ({ data }) => this.#hear(worker, data);
-        worker.onerror = (event) => this.#lose(worker, event.message || "the worker did not start");
+        worker.onerror = (event) => this.#lose(worker, { message: event.message || "the worker did not start" });
         worker.postMessage({ module: this.#module });
         return worker;
     }
@@ -110,7 +110,7 @@ export class Pool {
         }
     }
 
-    #lose(worker, message) {
+    #lose(worker, error) {
         clearTimeout(worker.alarm);
         worker.terminate();
         this.#count -= 1;
@@ -118,7 +118,7 @@ export class Pool {
         const { job } = worker;
         if (job) {
             worker.job = job.worker = null;
-            job.hear.error(message);
+            job.hear.error(error);
         }
         const next = this.#waiting.shift();
         if (next) {
@@ -126,4 +126,12 @@ export class Pool {
             this.#send(next);
         }
     }
+}
+
+function silence(job) {
+    const seconds = SILENCE_MS / 1000;
+    const names = Object.keys(job.task.controllers ?? {});
+    return names.length === 0
+        ? { message: `the run took ${seconds} seconds for a step, and was ended` }
+        : { message: `the controller did not return within ${seconds} seconds, and was ended`, line: null, where: names.length === 1 ? names[0] : null };
 }

@@ -1,10 +1,12 @@
 // Runs scenarios beside a page, in a worker. The first message is { module }, the compiled module of fullpipe-play. Every other
-// one is { id, text, seed } and begins a run in place of the one before, or { id: null } and only ends that. With `only: "check"` the
-// run ends before its first step.
+// one is { id, text, seed, controllers } and begins a run in place of the one before, or { id: null } and only ends that. `controllers`
+// has sources in JavaScript by name. With `only: "check"` the run ends before its first step.
 //
-// Answers have the id of their run: { id, record, done } with a record as JSON in UTF-8 (a Uint8Array), first of the time until now
-// and last, with `done`, of all; { id, error }, one line for people; or { id } several times a second while there is nothing to show.
+// Answers have the id of their run: { id, record, done } with a record as bytes (a Uint8Array), first of the time until now and last,
+// with `done`, of all; { id, error }, an object with a `message` and, of an error in a controller, the `line` of its source and as `where`
+// its name; or { id } several times a second while there is nothing to show.
 
+import { load } from "./controller.js";
 import { Play } from "./play.js";
 
 // So long a slice runs before newer messages are read.
@@ -17,7 +19,7 @@ const MAX_SILENCE_MS = 250;
 const slices = new MessageChannel();
 let module, id = null, play, shown, cost, told;
 
-onmessage = ({ data }) => {
+onmessage = async ({ data }) => {
     if (data.module) {
         module = data.module;
         return;
@@ -27,24 +29,36 @@ onmessage = ({ data }) => {
     if (id === null) {
         return;
     }
-    answered(() => {
-        play = new Play(module, data.text, data.seed);
-        if (data.only === "check") {
-            answer({ done: true });
-            return;
+    try {
+        const controllers = {};
+        for (const [name, source] of Object.entries(data.controllers ?? {})) {
+            controllers[name] = await load(name, source);
         }
-        shown = told = performance.now();
-        cost = 0;
-        slices.port2.postMessage(id);
-    });
+        if (data.id === id) {
+            begin(data, controllers);
+        }
+    } catch (error) {
+        fail(error, data.id);
+    }
 };
+
+function begin({ text, seed, only }, controllers) {
+    play = new Play(module, text, seed, controllers);
+    if (only === "check") {
+        answer({ done: true });
+        return;
+    }
+    shown = told = performance.now();
+    cost = 0;
+    slices.port2.postMessage(id);
+}
 
 // A message between two slices lets newer messages in.
 slices.port1.onmessage = ({ data }) => {
     if (data !== id) {
         return;
     }
-    answered(() => {
+    try {
         const began = performance.now();
         let goesOn = true;
         while (goesOn && performance.now() - began < SLICE_MS) {
@@ -58,7 +72,9 @@ slices.port1.onmessage = ({ data }) => {
         if (goesOn) {
             slices.port2.postMessage(id);
         }
-    });
+    } catch (error) {
+        fail(error, id);
+    }
 };
 
 function show(done) {
@@ -75,11 +91,9 @@ function answer(message, transfer = []) {
 }
 
 // An instance that ran out of memory throws, too.
-function answered(call) {
-    try {
-        call();
-    } catch (error) {
-        answer({ error: error.message });
+function fail({ message, line, where }, of) {
+    if (of === id) {
+        answer({ error: { message, line, where } });
         id = null;
         play = undefined;
     }

@@ -15,7 +15,9 @@ pub enum Controller {
     /// `kernel:NAME`: one that only a kernel has, by the kernel's name.
     Kernel(KernelController),
     /// `python:NAME`: one that is a class of the Python program that runs the scenario.
-    Python(PythonController),
+    Python(ClassController),
+    /// `js:NAME`: one that is a class in JavaScript, of the page that runs the scenario.
+    JavaScript(ClassController),
 }
 
 /// The prefix of the kernel's controllers in a scenario.
@@ -39,23 +41,38 @@ impl KernelController {
     }
 }
 
-/// The prefix of Python's classes in a scenario.
+/// The prefix of Python's classes in a scenario, which is the longest.
 const PYTHON_PREFIX: &str = "python:";
+
+/// The prefix of JavaScript's classes in a scenario.
+const JAVASCRIPT_PREFIX: &str = "js:";
 
 /// The maximum length of a class's name.
 const MAX_CLASS_NAME_LEN: usize = 17;
 
 /// A controller by the name of its class.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct PythonController {
-    /// The name in scenarios: `python:` and the class's name.
+pub struct ClassController {
+    /// The name in scenarios: the language's prefix and the class's name.
     name: ArrayString<{ PYTHON_PREFIX.len() + MAX_CLASS_NAME_LEN }>,
 }
 
-impl PythonController {
+impl ClassController {
     /// The name of the class.
     pub fn name(&self) -> &str {
-        self.name.strip_prefix(PYTHON_PREFIX).unwrap_or_default()
+        let (_, name) = self.name.split_once(':').unwrap_or_default();
+        name
+    }
+
+    /// The class `name` of the language with this prefix.
+    fn of(prefix: &str, name: &str) -> Result<ClassController, ControllerError> {
+        let may_have = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        if !(1..=MAX_CLASS_NAME_LEN).contains(&name.len()) || !name.chars().all(may_have) {
+            return Err(ControllerError::NoClass);
+        }
+        let name = format!("{prefix}{name}");
+        let name = ArrayString::from(&name).map_err(|_| ControllerError::NoClass)?;
+        Ok(ClassController { name })
     }
 }
 
@@ -65,7 +82,7 @@ impl Controller {
         match self {
             Controller::Ours(kind) => kind.name(),
             Controller::Kernel(kernel) => kernel.name.as_str(),
-            Controller::Python(python) => python.name.as_str(),
+            Controller::Python(class) | Controller::JavaScript(class) => class.name.as_str(),
         }
     }
 
@@ -74,7 +91,7 @@ impl Controller {
         match self {
             Controller::Ours(kind) => kind.kernel_name(),
             Controller::Kernel(kernel) => kernel.name(),
-            Controller::Python(python) => python.name(),
+            Controller::Python(class) | Controller::JavaScript(class) => class.name(),
         }
     }
 }
@@ -101,7 +118,10 @@ impl FromStr for Controller {
             start.eq_ignore_ascii_case(prefix).then_some(name)
         };
         if let Some(name) = after(PYTHON_PREFIX) {
-            return python(name).ok_or(ControllerError::NoClass);
+            return ClassController::of(PYTHON_PREFIX, name).map(Controller::Python);
+        }
+        if let Some(name) = after(JAVASCRIPT_PREFIX) {
+            return ClassController::of(JAVASCRIPT_PREFIX, name).map(Controller::JavaScript);
         }
         let Some(name) = after(KERNEL_PREFIX) else {
             return Ok(Controller::Ours(text.parse()?));
@@ -118,15 +138,6 @@ impl FromStr for Controller {
     }
 }
 
-/// Returns the class `name` of Python.
-fn python(name: &str) -> Option<Controller> {
-    let may_have = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    let name = ArrayString::from(&format!("{PYTHON_PREFIX}{name}"))
-        .ok()
-        .filter(|_| !name.is_empty() && name.chars().all(may_have))?;
-    Some(Controller::Python(PythonController { name }))
-}
-
 units::as_text!(Controller);
 
 /// A text names no controller. The message has the known names.
@@ -141,9 +152,9 @@ pub enum ControllerError {
         "no name of a kernel's controller; give 1 to {MAX_KERNEL_NAME_LEN} letters, digits, _ or -, such as kernel:bbr"
     )]
     NoKernelName,
-    /// The text after `python:` cannot be a class's name.
+    /// The text after `python:` or `js:` cannot be a class's name.
     #[error(
-        "no name of a class of Python's; give 1 to {MAX_CLASS_NAME_LEN} letters, digits or _, such as python:Gentle"
+        "no name of a class; give 1 to {MAX_CLASS_NAME_LEN} letters, digits or _, such as python:Gentle or js:Gentle"
     )]
     NoClass,
 }
@@ -161,6 +172,7 @@ mod tests {
             "kernel:bbr",
             "kernel:fifteen_letters",
             "python:Gentle",
+            "js:Gentle",
         ] {
             let controller: Controller = name.parse().unwrap();
             assert_eq!(
@@ -195,8 +207,10 @@ mod tests {
             assert_eq!(error, ControllerError::NoKernelName, "{name}");
         }
         for name in ["", "My Reno", "<lambda>", &"x".repeat(18)] {
-            let error = format!("python:{name}").parse::<Controller>().unwrap_err();
-            assert_eq!(error, ControllerError::NoClass, "{name}");
+            for prefix in [PYTHON_PREFIX, JAVASCRIPT_PREFIX] {
+                let error = format!("{prefix}{name}").parse::<Controller>();
+                assert_eq!(error, Err(ControllerError::NoClass), "{name}");
+            }
         }
     }
 }

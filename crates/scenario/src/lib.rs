@@ -59,7 +59,7 @@ pub use bbr3::{Bbr3Spec, Marks};
 pub use buffer::{BufferError, BufferSpec};
 pub use change::ChangeSpec;
 pub use check::MAX_FLOWS;
-pub use controller::{Controller, ControllerError, KernelController, PythonController};
+pub use controller::{ClassController, Controller, ControllerError, KernelController};
 pub use course::Course;
 pub use cubic::{CubicSpec, HyStart, Variant as CubicVariant};
 pub use draft::{Draft, field_meant};

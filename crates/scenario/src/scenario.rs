@@ -87,7 +87,7 @@ impl Scenario {
     ///
     /// # Errors
     ///
-    /// A group has one that only a kernel or only Python has.
+    /// A group has one that only a kernel, Python or a page has.
     pub fn our_controllers(&self, engine: &str) -> Result<Vec<Settings>, DocumentError> {
         let groups = 0..self.flows.len();
         groups
@@ -113,6 +113,10 @@ impl Scenario {
             }
             Controller::Python(_) => {
                 " is a class of Python's; give the class itself to fullpipe.run in Python, with engine sim"
+                    .to_string()
+            }
+            Controller::JavaScript(_) => {
+                " is a class in JavaScript, which only the page with that class runs (fullpipe play)"
                     .to_string()
             }
         };

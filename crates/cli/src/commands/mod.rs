@@ -6,6 +6,7 @@ pub mod doctor;
 pub mod emulate;
 pub mod kernel;
 mod live_controllers;
+pub mod play;
 pub mod probe;
 pub mod race;
 pub mod rates;

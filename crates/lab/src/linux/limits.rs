@@ -98,6 +98,11 @@ pub(crate) const LIMITS: Limits = Limits {
             "only engine sim runs controllers written in Python",
         ),
         (
+            "controller",
+            |flow| matches!(flow.controller, Controller::JavaScript(_)),
+            "only a page runs controllers written in JavaScript",
+        ),
+        (
             "bbr1",
             |flow| flow.has_own(ControllerKind::Bbr1),
             "its BBR is the kernel's",

@@ -292,10 +292,11 @@ fn check_controllers(controllers: &[Controller], over_quic: bool) -> Result<(), 
     {
         return wrong(&format!("has {twice} twice; give it once"));
     }
-    let is_pythons = |one: &&Controller| matches!(one, Controller::Python(_));
-    if let Some(pythons) = controllers.iter().find(is_pythons) {
+    let is_class =
+        |one: &&Controller| matches!(one, Controller::Python(_) | Controller::JavaScript(_));
+    if let Some(class) = controllers.iter().find(is_class) {
         return wrong(&format!(
-            "{pythons} is a Python class, which only the simulator runs"
+            "{class} is a class of another program, which only the simulator runs"
         ));
     }
     let is_kernels = |one: &&Controller| matches!(one, Controller::Kernel(_));

@@ -1,0 +1,116 @@
+//! The jobs of pages: runs, checks and advice, each on a thread.
+
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use play::Play;
+use tokio::sync::Semaphore;
+use tokio::sync::mpsc::{Receiver, Sender, channel};
+
+use super::advice;
+
+/// The least time between two records of a run: pictures do not change faster.
+const RECORD_INTERVAL: Duration = Duration::from_millis(16);
+
+/// A record so far costs at most this share of the time: it has all samples, so that later ones cost more.
+const MAX_SHARE: u32 = 4;
+
+/// What a page asks for.
+#[derive(Debug)]
+pub enum Job {
+    /// A run, with this seed in place of the scenario's own.
+    Run(Option<u64>),
+    /// Whether a scenario can run.
+    Check,
+    /// Which controller suits the path.
+    Advise,
+}
+
+/// A part of the answer.
+#[derive(Debug)]
+pub struct Message {
+    pub kind: Kind,
+    pub bytes: Vec<u8>,
+}
+
+/// The kinds of messages, which `web/native.js` knows by their numbers.
+#[derive(Debug, Clone, Copy)]
+pub enum Kind {
+    /// The record so far.
+    SoFar,
+    /// The whole answer.
+    Whole,
+    /// One line that says why there is none.
+    Error,
+}
+
+/// Runs jobs, as many at a time as the machine has processors. Others wait.
+#[derive(Debug)]
+pub struct Runs {
+    places: Arc<Semaphore>,
+}
+
+impl Runs {
+    pub fn new() -> Runs {
+        let places = thread::available_parallelism().map_or(1, usize::from);
+        Runs {
+            places: Arc::new(Semaphore::new(places)),
+        }
+    }
+
+    /// Starts a job as soon as there is room. It ends when nobody receives its messages any more.
+    pub async fn start(&self, job: Job, text: String) -> Receiver<Message> {
+        // The page gets the next record only after it has taken the one before.
+        let (sender, receiver) = channel(1);
+        let place = Arc::clone(&self.places).acquire_owned().await;
+        let work = move || {
+            let done = match job {
+                Job::Run(seed) => run(&text, seed, &sender),
+                Job::Check => Play::begin(&text, None).map(|_| Some(Vec::new())),
+                Job::Advise => advice::of(&text, &sender),
+            };
+            drop(place);
+            let message = match done {
+                Ok(Some(bytes)) => Message {
+                    kind: Kind::Whole,
+                    bytes,
+                },
+                Ok(None) => return,
+                Err(error) => Message {
+                    kind: Kind::Error,
+                    bytes: error.into_bytes(),
+                },
+            };
+            let _ = sender.blocking_send(message);
+        };
+        // A thread that does not start drops its work, and the page hears nothing.
+        let _ = thread::Builder::new().name("play".to_owned()).spawn(work);
+        receiver
+    }
+}
+
+/// The record of the whole run; `None` if nobody wants it any more.
+fn run(text: &str, seed: Option<u64>, sender: &Sender<Message>) -> Result<Option<Vec<u8>>, String> {
+    let mut play = Play::begin(text, seed)?;
+    let (mut shown, mut cost) = (Instant::now(), Duration::ZERO);
+    while play.step(1)? {
+        if sender.is_closed() {
+            return Ok(None);
+        }
+        if shown.elapsed() < RECORD_INTERVAL.max(cost * MAX_SHARE) {
+            continue;
+        }
+        if let Ok(permit) = sender.try_reserve() {
+            let began = Instant::now();
+            let bytes = play.record();
+            permit.send(Message {
+                kind: Kind::SoFar,
+                bytes,
+            });
+            shown = Instant::now();
+            cost = shown - began;
+        }
+    }
+    Ok(Some(play.record()))
+}
