@@ -29,7 +29,7 @@ export async function load(name, source) {
     try {
         made = (await import(address)).default;
     } catch (error) {
-        const wrong = failed(error, { name, file });
+        const wrong = failed(error, { name, file, address });
         // The line that ends too early may be the one after the source.
         wrong.line &&= Math.min(wrong.line, source.split("\n").length);
         throw wrong;
@@ -52,27 +52,28 @@ class AnswerError extends Error {
     }
 }
 
-function failed(error, { name, file, source }) {
+function failed(error, { name, file, address, source }) {
     if (error instanceof AnswerError) {
         const line = source?.split("\n").findIndex((line) => line.includes(error.method)) + 1;
         return new ControllerError(error.message, name, line || null);
     }
     const text = error instanceof Error ? `${error.name}: ${error.message}` : `it threw ${error}`;
-    return new ControllerError(text, name, lineOf(error, file));
+    return new ControllerError(text, name, lineOf(error, file, address));
 }
 
 // The line of the source at which an error was thrown.
-function lineOf(error, file) {
+function lineOf(error, file, address) {
     for (const frame of String(error?.stack).split("\n")) {
         const at = frame.lastIndexOf(`${file}:`);
         if (at >= 0) {
             return parseInt(frame.slice(at + file.length + 1), 10);
         }
     }
-    // The stack of a syntax error does not say it, but the event that reports one does.
+    // The stack of a syntax error does not say it, but the event that reports one does. The source's own name is at its end, which may
+    // not have been read.
     let line = null;
     const note = (event) => {
-        line = event.filename?.endsWith(file) ? event.lineno : null;
+        line = event.filename === address || event.filename?.endsWith(file) ? event.lineno : null;
         event.preventDefault();
     };
     addEventListener("error", note);

@@ -12,6 +12,7 @@ mod help;
 mod kernel;
 mod laboratory;
 mod pages;
+mod play;
 mod probe;
 mod race;
 mod rates;

@@ -9,9 +9,6 @@ use lab::{Cancel, EngineKind};
 use serde::Serialize;
 use studies::advise::{self, Advice, Gathering, Goal, Json, Outcomes, Question, RangedPath};
 use studies::runs::{self, Execution};
-use tokio::sync::mpsc::Sender;
-
-use super::runs::Message;
 
 /// The candidates of `fullpipe advise`.
 const CANDIDATES: [ControllerKind; 4] = [
@@ -29,7 +26,7 @@ struct Advised<'a> {
 }
 
 /// The advice as JSON; `None` if nobody wants it any more.
-pub fn of(text: &str, sender: &Sender<Message>) -> Result<Option<Vec<u8>>, String> {
+pub fn of(text: &str, is_unwanted: &(dyn Fn() -> bool + Sync)) -> Result<Option<Vec<u8>>, String> {
     let told = |error: DocumentError| error.to_string();
     play::read(text)?;
     let mut path = RangedPath::parse(text, Path::new("")).map_err(told)?;
@@ -46,12 +43,13 @@ pub fn of(text: &str, sender: &Sender<Message>) -> Result<Option<Vec<u8>>, Strin
     let cancel = Cancel::new();
     let plan = sampling.plan("advise", &cases, &cancel);
     let all = plan.all();
+    let engine = EngineKind::Sim.engine();
     let execution = Execution {
-        engine: EngineKind::Sim.engine().as_ref(),
+        engine: engine.as_ref(),
         jobs: runs::jobs(None, EngineKind::Sim),
         repeats: None,
         watch: &|_| {
-            if sender.is_closed() {
+            if is_unwanted() {
                 cancel.cancel();
             }
         },

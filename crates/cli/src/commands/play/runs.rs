@@ -68,7 +68,7 @@ impl Runs {
             let done = match job {
                 Job::Run(seed) => run(&text, seed, &sender),
                 Job::Check => Play::begin(&text, None).map(|_| Some(Vec::new())),
-                Job::Advise => advice::of(&text, &sender),
+                Job::Advise => advice::of(&text, &|| sender.is_closed()),
             };
             drop(place);
             let message = match done {
