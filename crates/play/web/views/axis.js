@@ -9,7 +9,8 @@ export function ticks(from, to, most) {
     const power = 10 ** Math.floor(Math.log10(least));
     const step = [1, 2, 5, 10].map((times) => times * power).find((step) => step >= least * (1 - 1e-9));
     const values = [];
-    for (let count = Math.ceil(from / step - 1e-9); count * step <= to * (1 + 1e-9); count++) {
+    // The sum is no negative zero.
+    for (let count = Math.ceil(from / step - 1e-9) + 0; count * step <= to * (1 + 1e-9); count++) {
         values.push(count * step);
     }
     return values;

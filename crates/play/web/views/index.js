@@ -20,9 +20,13 @@ import { lookOf, themeOf } from "./theme.js";
 import { Timeline } from "./timeline.js";
 import { Variables } from "./variables.js";
 import { element } from "./view.js";
+import { TimeWindow } from "./window.js";
 
 // A picture for paper or for download has at least so many dots for each CSS pixel.
 const FINE = 2;
+
+// The moment stands still when it has not moved for so long.
+const STILL_MS = 300;
 
 export class Views extends EventTarget {
     #views;
@@ -30,21 +34,22 @@ export class Views extends EventTarget {
     #version = 0;
     #frame = null;
     #chosen;
-    #span_ms = null;
+    #movedAt = -Infinity;
+    #isPointed = false;
 
     constructor(root, { theme = "light", reducedMotion = false } = {}) {
         super();
         this.root = element("div", root, null, "views");
         const scene = {
-            time_ms: 0, window: { from: 0, to: 1 }, run: null, reducedMotion, scale: devicePixelRatio, theme: themeOf(theme),
+            time_ms: 0, run: null, reducedMotion, scale: devicePixelRatio, theme: themeOf(theme),
             dirty: () => this.#dirty(),
             look: (flow) => lookOf(flow, flow.id, scene.theme),
-            pointed: (time_ms, isDragging) => this.dispatchEvent(new CustomEvent("time", { detail: { time_ms, isDragging } })),
-            zoom: (by) => this.zoom(by),
+            pointed: (time_ms, isDragging) => this.#pointed(time_ms, isDragging),
         };
         this.#scene = scene;
         const parts = element("div", this.root, null, "parts");
         const places = element("div", parts, null, "places"), lines = element("div", parts, null, "lines");
+        scene.window = new TimeWindow(lines, () => this.#changed());
         this.#views = [
             new OperatingPoint(scene, places),
             new Pipe(scene, places),
@@ -72,21 +77,16 @@ export class Views extends EventTarget {
     // Shows this moment, in all views.
     at(time_ms) {
         this.#scene.time_ms = time_ms;
+        if (!this.#isPointed) {
+            this.#movedAt = performance.now();
+        }
         this.#follow();
         this.#dirty();
     }
 
-    // Shows so much time around the moment: null for the whole run.
+    // Shows so much time around the moment in the pictures over time: null for the whole run.
     span(span_ms) {
-        this.#span_ms = span_ms;
-        this.#changed();
-    }
-
-    // Makes the time that is shown longer or shorter.
-    zoom(by) {
-        const { from, to } = this.#scene.window;
-        const span = Math.max((to - from) * by, 10);
-        this.span(span < this.#scene.run?.duration_ms ? span : null);
+        this.#scene.window.span(span_ms);
     }
 
     theme(name) {
@@ -112,20 +112,18 @@ export class Views extends EventTarget {
         this.root.remove();
     }
 
-    // The window follows the moment when it comes near an edge.
+    // Tells where the user points. A pointer that only passes by does not interrupt what moves.
+    #pointed(time_ms, isDragging) {
+        if (isDragging || performance.now() - this.#movedAt > STILL_MS) {
+            this.#isPointed = true;
+            this.dispatchEvent(new CustomEvent("time", { detail: { time_ms, isDragging } }));
+            this.#isPointed = false;
+        }
+    }
+
     #follow() {
         const { run, time_ms, window } = this.#scene;
-        const duration = run?.duration_ms ?? 1;
-        let next = { from: 0, to: duration };
-        if (this.#span_ms !== null && this.#span_ms < duration) {
-            const span = this.#span_ms;
-            const isKept = window.to - window.from === span && time_ms >= window.from && time_ms <= window.from + 0.75 * span;
-            const from = isKept ? window.from : time_ms - 0.75 * span;
-            next = { from: Math.min(Math.max(from, 0), duration - span) };
-            next.to = next.from + span;
-        }
-        if (next.from !== window.from || next.to !== window.to) {
-            this.#scene.window = next;
+        if (run && window.follow(time_ms, run.duration_ms)) {
             this.#version++;
         }
     }

@@ -22,7 +22,7 @@ const guides = (run, ...columns) => {
     return known.map(([column, name, dash]) => ({ flow, at: flow.at, values: flow.column(column), name, isGuide: true, dash }));
 };
 
-// A line of the path for comparison, if it is one path.
+// A line of the path for comparison. A network of several bottlenecks has none.
 const reference = (run, name, value) => {
     if (!run.isPath) {
         return [];

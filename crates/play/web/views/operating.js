@@ -19,7 +19,7 @@ export class OperatingPoint extends View {
         super(scene, root, "operating", "Operating point");
     }
 
-    // A network of several bottlenecks has no such curve, unless the page says which path is meant.
+    // A network of several bottlenecks has no such curve.
     isShown() {
         const { run } = this.scene;
         return run.isPath && run.path.rate_bps > 0 && run.path.rtprop_ms > 0;
@@ -112,7 +112,9 @@ export class OperatingPoint extends View {
         write(pen, `Inflight, ${scale.unit}`, right, rateBase + 28, { colour: theme.faint, align: "right" });
 
         for (const at of isFull ? [x(bdp), x(full)] : [x(bdp)]) {
-            line(pen, [[at, TOP], [at, rateBase]], { colour: theme.faint, dash: [6, 4] });
+            for (const [from, to] of [[TOP, base], [rateTop, rateBase]]) {
+                line(pen, [[at, from], [at, to]], { colour: theme.faint, dash: [6, 4] });
+            }
         }
         const bold = { colour: theme.text, width: 1.6 };
         line(pen, rtts, bold);

@@ -16,6 +16,9 @@ const PACKET_BYTES = 1500, PAYLOAD_BYTES = 1448;
 // At most so many squares fill the buffer, or the pipe.
 const MOST_WAITING = 144, MOST_MOVING = 48;
 
+// What is expected after the end of the record is faint.
+const FAINT = 0.5;
+
 const HEIGHT = 176, TOP = 22, LANE = 26;
 
 // Of a network, so many queues are shown.
@@ -45,8 +48,7 @@ export class Pipe extends View {
 
     unit() {
         const unit = this.isOne ? this.#unit() : 0;
-        const each = unit > 1 ? `, ${unit} for each square` : "";
-        return unit === 0 ? "that wait at each bottleneck" : `in the buffer and on their way${each}`;
+        return unit === 0 ? "that wait at each bottleneck" : unit === 1 ? "one for each square" : `${unit} for each square`;
     }
 
     // The room of the buffer that is drawn: all of it, unless it is far more than ever waits, and than the path holds.
@@ -117,14 +119,14 @@ export class Pipe extends View {
         }
         const count = Math.round(queued / unit / PACKET_BYTES);
         for (let place = 0; place < Math.min(count, squares); place++) {
-            // Data that are acknowledged after the end of the record may be anybody's.
-            const flow = waiting[waiting.length > count ? place : Math.floor((place * waiting.length) / count)];
+            const packet = waiting[waiting.length > count ? place : Math.floor((place * waiting.length) / count)];
             const x = neck - 8 - (Math.floor(place / rows) + 1) * each;
             const y = bottom - 2 - ((place % rows) + 1) * each;
-            square(pen, flow, scene, x + 0.75, y + 0.75, each - 1.5);
+            square(pen, packet, scene, x + 0.75, y + 0.75, each - 1.5);
         }
         const buffer = Number.isFinite(path.buffer_bytes) ? ` of ${measure(path.buffer_bytes, "B")}` : "";
-        write(pen, fitting(pen, `queue ${measure(queued, "B")}${buffer}`, neck - 8, 11), neck - 8, 11, { colour: theme.text, align: "right" });
+        const waits = fitting(pen, `queue ${measure(queued, "B")}${buffer}`, neck - 8, 11);
+        write(pen, waits, neck - 8, 11, { colour: theme.text, align: "right" });
 
         // The pipe: data above, ACKs below.
         const lane = bottom - LANE / 2 - 3, back = bottom + 26;
@@ -145,23 +147,28 @@ export class Pipe extends View {
         pen.setLineDash([]);
         const small = Math.min(Math.max(each - 1.5, 6), 11);
         const slots = Math.max(Math.round(path.bdp_bytes / unit / PACKET_BYTES), 1);
-        for (const { flow, progress } of moving) {
+        for (const packet of moving) {
+            const { flow, isExpected, progress } = packet;
             const at = scene.reducedMotion ? Math.round(progress * slots) / slots : progress;
             if (at < 0.5) {
-                square(pen, flow, scene, begin + (end - begin) * at * 2 - small / 2, lane - small / 2, small);
+                square(pen, packet, scene, begin + (end - begin) * at * 2 - small / 2, lane - small / 2, small);
             } else {
                 pen.fillStyle = scene.look(flow).colour;
+                pen.globalAlpha = isExpected ? FAINT : 1;
                 pen.beginPath();
                 pen.arc(end - (end - 6) * (at * 2 - 1), back, 2.6, 0, 7);
                 pen.fill();
+                pen.globalAlpha = 1;
             }
         }
         write(pen, `bottleneck ${measure(path.rate_bps, "bit/s")}`, begin, 11, { colour: theme.faint });
         write(pen, "data →", begin, lane - LANE / 2 - 4, { colour: theme.faint, size: 10 });
         write(pen, "receiver", end + 12, lane - LANE / 2 - 4, { colour: theme.faint, size: 10, align: "right" });
-        write(pen, "← ACKs", 6, back + 15, { colour: theme.faint, size: 10 });
-        const way = `RTprop ${measure(path.rtprop_ms, "ms")} from the bottleneck to the ACK`;
-        write(pen, way, width - 2, back + 15, { colour: theme.faint, size: 10, align: "right" });
+        const isExpected = [...waiting, ...moving].some((packet) => packet.isExpected);
+        write(pen, isExpected ? "← ACKs; faint: expected" : "← ACKs", 6, back + 15, { colour: theme.faint, size: 10 });
+        const way = `RTprop, ${measure(path.rtprop_ms, "ms")}`;
+        const text = width < 400 ? way : `from the bottleneck to the ACK: ${way}`;
+        write(pen, text, width - 2, back + 15, { colour: theme.faint, size: 10, align: "right" });
     }
 
     #row(pen, { hop, most }, y, width) {
@@ -220,17 +227,17 @@ export class Pipe extends View {
 }
 
 // A packet: flows differ by what is in its middle, too.
-function square(pen, flow, { look, theme }, x, y, side) {
-    pen.fillStyle = flow ? look(flow).colour : theme.faint;
+function square(pen, packet, { look, theme }, x, y, side) {
+    pen.fillStyle = packet ? look(packet.flow).colour : theme.faint;
+    pen.globalAlpha = packet && !packet.isExpected ? 1 : FAINT;
     pen.fillRect(x, y, side, side);
-    if (!flow || flow.id % 3 === 0 || side < 5) {
-        return;
-    }
-    pen.fillStyle = theme.page;
+    pen.globalAlpha = 1;
+    const kind = packet && side >= 5 ? packet.flow.id % 3 : 0;
     const third = side / 3;
-    if (flow.id % 3 === 1) {
+    pen.fillStyle = theme.page;
+    if (kind === 1) {
         pen.fillRect(x + third, y + third, third, third);
-    } else {
+    } else if (kind === 2) {
         pen.fillRect(x + side * 0.15, y + side * 0.42, side * 0.7, side * 0.16);
     }
 }

@@ -168,8 +168,7 @@ export class Run {
             buffer_bytes: path.buffer_bytes ?? summary.path?.buffer_bytes ?? Infinity,
             changes: path.changes ?? [],
         };
-        // In a network, there is one path only if the page says which.
-        this.isPath = path.rate_bps != null || !summary.next?.length;
+        this.isPath = !summary.next?.length;
         this.throughput = record.throughput ?? {};
         this.now_ms = (summary.duration_s ?? 0) * 1000;
         this.duration_ms = Math.max(duration_ms ?? 0, this.now_ms, 1);

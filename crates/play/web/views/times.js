@@ -63,7 +63,7 @@ export function pointing(view) {
     stage.addEventListener("wheel", (event) => {
         if (event.ctrlKey) {
             event.preventDefault();
-            scene.zoom(Math.exp(event.deltaY / 300));
+            scene.window.zoom(Math.exp(event.deltaY / 300));
         }
     }, { passive: false });
 }

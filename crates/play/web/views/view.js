@@ -42,8 +42,8 @@ export class View {
         this.observer = new ResizeObserver(() => scene.dirty());
         this.observer.observe(this.stage);
         this.isNear = true;
-        this.near = new IntersectionObserver(([entry]) => {
-            this.isNear = entry.isIntersecting;
+        this.near = new IntersectionObserver((entries) => {
+            this.isNear = entries.at(-1).isIntersecting;
             scene.dirty();
         }, { rootMargin: "200px" });
         this.near.observe(this.figure);

@@ -1,0 +1,142 @@
+// What is arithmetic in the views: `node --test crates/play/tests/views/`.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { measure, number, scaleOf, ticks } from "../../web/views/axis.js";
+import { decimate, highest } from "../../web/views/decimate.js";
+import { packets } from "../../web/views/packets.js";
+import { Run } from "../../web/views/run.js";
+import { after, between, latest } from "../../web/views/search.js";
+import { deliveries, jain } from "../../web/views/shares.js";
+
+// A record of these flows, each a list of rows; what a row leaves out is null.
+function recordOf(flows, { rows = (own) => own, duration_s = 10 } = {}) {
+    const columns = ["at_s", "rtt_ms", "inflight_bytes", "below_tcp_bytes", "delivered_bytes", "delivery_rate_bps", "state"];
+    const all = rows(flows.flatMap((own, flow) => own.map((row) => ({ flow, ...row }))));
+    const samples = { flow: all.map(({ flow }) => flow) };
+    for (const name of columns) {
+        samples[name] = all.map((row) => row[name] ?? null);
+    }
+    const about = flows.map((_, id) => ({ id, controller: "bbr1", completed_s: null }));
+    const path = { rate_bps: 8e6, rtprop_ms: 100, buffer_bytes: 50_000 };
+    return { summary: { duration_s, path, next: [], flows: about }, samples, queue: {}, throughput: {} };
+}
+
+test("the latest row of a time is the last one that is not after it", () => {
+    const times = [1, 2, 2, 4];
+    assert.deepEqual([0, 1, 2, 3, 4, 9].map((time) => after(times, time)), [0, 1, 3, 3, 4, 4]);
+    assert.ok(Number.isNaN(latest(times, [7, 8, 9, 10], 0)));
+    assert.equal(latest(times, [7, 8, NaN, 10], 3), 8);
+    assert.equal(between([0, 10], [0, 5], 4), 2);
+    assert.equal(between([0, 10], [0, 5], 99), 5);
+});
+
+test("a decimated curve keeps its ends and extremes in every column of pixels, in the order of time", () => {
+    const times = Float64Array.from({ length: 100_000 }, (_, row) => row);
+    const values = times.map((time) => Math.sin(time / 300) + (time === 54_321 ? 40 : 0) + (time === 12_345 ? NaN : 0));
+    const columns = 500, points = [];
+    decimate(times, values, 0, 100_000, columns, (time, value) => points.push([time, value]));
+    assert.ok(points.length <= 4 * columns + 4);
+    assert.ok(points.every(([time], place) => place === 0 || time > points[place - 1][0]));
+    for (let column = 0; column < columns; column++) {
+        const own = [...values.subarray(column * 200, (column + 1) * 200)].filter((value) => !Number.isNaN(value));
+        const kept = points.filter(([time]) => Math.floor(time / 200) === column).map(([, value]) => value);
+        assert.equal(Math.max(...kept), Math.max(...own));
+        assert.equal(Math.min(...kept), Math.min(...own));
+        assert.equal(kept[0], own[0]);
+        assert.equal(kept.at(-1), own.at(-1));
+    }
+});
+
+test("few rows are drawn as they are, with the neighbours of the window", () => {
+    const points = [];
+    decimate([0, 1, 2, 3, 4], [5, 6, NaN, 8, 9], 0.5, 2.5, 100, (...point) => points.push(point));
+    assert.deepEqual(points, [[0, 5], [1, 6], [3, 8]]);
+    assert.equal(highest([0, 1, 2, 3], [9, 2, 3, 1], 1.5, 1.8), 3);
+    assert.ok(Number.isNaN(highest([], [], 0, 1)));
+});
+
+test("axes have steps of 1, 2 or 5, and numbers their units", () => {
+    assert.deepEqual(ticks(0, 21, 5), [0, 5, 10, 15, 20]);
+    assert.deepEqual(ticks(0.3, 0.7, 4).map((value) => number(value)), ["0.3", "0.4", "0.5", "0.6", "0.7"]);
+    assert.deepEqual(scaleOf(20e6, "bit/s"), { by: 1e6, unit: "Mbit/s" });
+    assert.equal(measure(9_653_280, "bit/s"), "9.65 Mbit/s");
+    assert.equal(measure(NaN, "B"), "–");
+    assert.equal(measure(40.048, "ms"), "40 ms");
+});
+
+test("a flow has its rows wherever they are in the table, and null is no number", () => {
+    const flows = [[{ at_s: 1, rtt_ms: 5 }, { at_s: 2 }], [{ at_s: 1, rtt_ms: 7 }, { at_s: 3, rtt_ms: 9 }]];
+    const inTurn = (rows) => rows.toSorted((one, other) => one.at_s - other.at_s);
+    for (const rows of [undefined, inTurn]) {
+        const run = new Run(recordOf(flows, { rows }));
+        assert.deepEqual(run.flows.map(({ at }) => [...at]), [[1000, 2000], [1000, 3000]]);
+        assert.deepEqual([...run.flows[0].column("rtt_ms")], [5, NaN]);
+        assert.deepEqual([...run.flows[1].column("rtt_ms")], [7, 9]);
+    }
+});
+
+test("a state lasts until the next one begins, and a pause has none", () => {
+    const states = ["Startup", "Startup", "Drain", null, "ProbeBW"];
+    const run = new Run(recordOf([states.map((state, row) => ({ at_s: row, state }))]));
+    assert.deepEqual(run.flows[0].stays, [
+        { from: 0, to: 2000, name: "Startup" }, { from: 2000, to: 3000, name: "Drain" }, { from: 4000, to: 4000, name: "ProbeBW" },
+    ]);
+});
+
+test("the path has its changes from their time on", () => {
+    const changes = [{ at_ms: 100, rate_bps: 1e6 }, { at_ms: 200, rtprop_ms: 50 }];
+    const run = new Run(recordOf([[]]), { path: { changes } });
+    assert.equal(run.pathAt(99).bdp_bytes, 100_000);
+    assert.equal(run.pathAt(150).bdp_bytes, 12_500);
+    assert.deepEqual(run.steps(({ rtprop_ms }) => rtprop_ms), [[0, 100], [100, 100], [200, 50]]);
+});
+
+// Packets of 1000 bytes leave a bottleneck of 8 Mbit/s every millisecond, and are acknowledged 100 ms later. At 1 s, the packet
+// number 900 is acknowledged; 100 others are between the bottleneck and their ACK, and 20 wait.
+test("what is acknowledged within RTprop is on its way, and the rest waits in the order of its ACKs", () => {
+    const rows = (first, step, count) => Array.from({ length: count }, (_, place) => {
+        const at_s = first + place * step;
+        return { at_s, delivered_bytes: Math.round((at_s - 0.1) / step) * 1000, inflight_bytes: 120_000 * (0.001 / step) };
+    });
+    const one = new Run(recordOf([rows(0.101, 0.001, 1500)])).flows;
+    const path = { unit: 1000, rate_bps: 8e6, rtprop_ms: 100 };
+    const alone = packets(one, 1000.1, path);
+    assert.equal(alone.waiting.length, 20);
+    assert.equal(alone.moving.length, 100);
+    assert.ok(alone.moving.every(({ progress, isExpected }) => progress >= 0 && progress <= 1 && !isExpected));
+
+    // Two flows take turns: their packets wait in turns, too.
+    const two = new Run(recordOf([rows(0.101, 0.002, 800), rows(0.102, 0.002, 800)])).flows;
+    const { waiting } = packets(two, 1000.1, path);
+    assert.equal(waiting.length, 20);
+    assert.ok(waiting.every(({ flow }, place) => place === 0 || flow !== waiting[place - 1].flow));
+
+    // At the end of the record, no ACK is known: all are expected, and as many wait.
+    const end = packets(one, 1600, path);
+    assert.ok(end.waiting.length >= 19 && end.waiting.length <= 21);
+    assert.ok([...end.waiting, ...end.moving].every(({ isExpected }) => isExpected));
+});
+
+test("shares are those of each interval, and Jain's index that of the flows that live through it", () => {
+    const line = (rate, from, to) => Array.from({ length: (to - from) * 100 + 1 }, (_, place) => (
+        { at_s: from + place / 100, delivered_bytes: (rate * place) / 100, inflight_bytes: 0 }
+    ));
+    const run = new Run(recordOf([line(3000, 0, 2), line(1000, 1, 2)], { duration_s: 2 }));
+    const shares = deliveries(run);
+    assert.equal(shares.interval, 200);
+    assert.ok(Math.abs(shares.delivered[0][9] - 600) < 1e-6);
+    assert.ok(Math.abs(shares.delivered[1][9] - 200) < 1e-6);
+    const index = jain(run, shares);
+    assert.ok(Number.isNaN(index[2]));
+    assert.ok(Math.abs(index[9] - 0.8) < 1e-9);
+});
+
+test("a flow whose count falls has the shares of the table of throughput", () => {
+    const record = recordOf([[{ at_s: 0.5, delivered_bytes: 9000 }, { at_s: 1.5, delivered_bytes: 10 }], []], { duration_s: 2 });
+    record.throughput = { flow: [0, 0, 1], from_s: [0, 1, 1], interval_s: [1, 1, 1], delivered_bytes: [500, 600, 200] };
+    const { interval, delivered } = deliveries(new Run(record));
+    assert.equal(interval, 1000);
+    assert.deepEqual(delivered.map((own) => [...own]), [[500, 600], [0, 200]]);
+});
