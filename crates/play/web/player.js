@@ -9,11 +9,11 @@ const PLAYED_S = 10;
 const STEPS = 2000;
 
 export class Player extends EventTarget {
-    time_ms = 0;
     #length_ms = 0;
     #until_ms = 0;
     #playing = false;
-    #atEnd = true;
+    // Infinity is the end, of whatever run is shown.
+    #wanted_ms = Infinity;
     #last;
 
     constructor(root) {
@@ -29,7 +29,7 @@ export class Player extends EventTarget {
         root.append(this.play, this.scrubber, this.clock, this.speed);
     }
 
-    // A run of this length, of which `until_ms` is there. What is shown stays, or stays the end.
+    // A run of this length, of which `until_ms` is there. The moment stays, or stays the end, while a run has not come so far.
     extent(length_ms, until_ms) {
         if (length_ms !== this.#length_ms) {
             this.#length_ms = length_ms;
@@ -38,13 +38,13 @@ export class Player extends EventTarget {
             this.speed.value = SPEEDS.reduce((best, speed) => (distance(speed) < distance(best) ? speed : best));
         }
         this.#until_ms = until_ms;
-        this.#show(this.#atEnd ? until_ms : Math.min(this.time_ms, until_ms));
+        this.#show();
     }
 
     // Shows this moment.
     at(time_ms) {
-        this.#atEnd = time_ms >= this.#until_ms;
-        this.#show(Math.max(0, Math.min(time_ms, this.#until_ms)));
+        this.#wanted_ms = time_ms >= this.#length_ms ? Infinity : Math.max(0, time_ms);
+        this.#show();
     }
 
     toggle() {
@@ -52,10 +52,9 @@ export class Player extends EventTarget {
     }
 
     start() {
-        if (this.time_ms >= this.#until_ms) {
+        if (this.#wanted_ms === Infinity) {
             this.at(0);
         }
-        this.#atEnd = false;
         this.#playing = true;
         this.play.textContent = "❚❚ Pause";
         this.#last = performance.now();
@@ -73,22 +72,22 @@ export class Player extends EventTarget {
         }
         const passed = Math.max(0, now - this.#last) * Number(this.speed.value);
         this.#last = now;
-        this.at(this.time_ms + passed);
-        if (this.time_ms >= this.#length_ms) {
+        // It waits for a run that has not come so far.
+        this.at(Math.min(this.#wanted_ms + passed, Math.max(this.#wanted_ms, this.#until_ms)));
+        if (this.#wanted_ms === Infinity) {
             this.pause();
         } else {
-            this.#atEnd = false;
             requestAnimationFrame((next) => this.#frame(next));
         }
     }
 
-    #show(time_ms) {
-        this.time_ms = time_ms;
+    #show() {
+        const time_ms = Math.min(this.#wanted_ms, this.#length_ms);
         const text = clock(time_ms, this.#length_ms);
         this.scrubber.value = this.#length_ms > 0 ? (time_ms / this.#length_ms) * STEPS : 0;
         this.scrubber.setAttribute("aria-valuetext", text);
         this.clock.textContent = text;
-        this.dispatchEvent(new CustomEvent("time", { detail: { time_ms } }));
+        this.dispatchEvent(new CustomEvent("time", { detail: { time_ms: Math.min(time_ms, this.#until_ms) } }));
     }
 }
 

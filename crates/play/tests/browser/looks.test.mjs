@@ -18,7 +18,7 @@ const LOOKS = {
 for (const [name, options] of Object.entries(LOOKS)) {
     test(`looks: ${name}`, async () => {
         const { page, context, heard } = await visit(opened.browser, opened.address, options);
-        for (const panel of ["text", "own", "race", "downloads"]) {
+        for (const panel of ["text", "own", "race", "advise", "downloads"]) {
             await page.locator(`#${panel} > summary`).click();
         }
         const wider = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);

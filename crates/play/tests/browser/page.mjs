@@ -50,3 +50,13 @@ export function numbers(page) {
 export function text(page) {
     return page.locator("#text textarea").inputValue();
 }
+
+// The bytes of what a button lets one download.
+export async function download(page, button) {
+    const [file] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: button }).click()]);
+    const parts = [];
+    for await (const part of await file.createReadStream()) {
+        parts.push(part);
+    }
+    return Buffer.concat(parts);
+}

@@ -5,7 +5,7 @@ import { execFileSync } from "node:child_process";
 import { test } from "node:test";
 import { presets } from "../../web/presets.js";
 import { steps } from "../../web/tour.js";
-import { after, numbers, text, visit } from "./page.mjs";
+import { after, download, numbers, text, visit } from "./page.mjs";
 import { opened } from "./setup.mjs";
 
 const PROGRAM = process.env.FULLPIPE;
@@ -58,7 +58,8 @@ for (const name of COMPARED) {
     test(`the program's numbers of ${name}`, { skip: PROGRAM ? false : "FULLPIPE is not set" }, async () => {
         const { page, context } = await visit(opened.browser, `${opened.address}#preset=${name}`);
         await page.locator("#downloads summary").click();
-        const [toml, json] = [await download(page, "Scenario (TOML)"), JSON.parse(await download(page, "Summary (JSON)"))];
+        const toml = await download(page, "Scenario (TOML)");
+        const json = JSON.parse(await download(page, "Summary (JSON)"));
         const natively = JSON.parse(execFileSync(PROGRAM, ["run", "-", "--json"], { input: toml, encoding: "utf8" }));
         // The only field that differs between two runs.
         delete natively.wall_s;
@@ -66,13 +67,4 @@ for (const name of COMPARED) {
         assert.deepEqual(json, natively);
         await context.close();
     });
-}
-
-async function download(page, button) {
-    const [file] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: button }).click()]);
-    const parts = [];
-    for await (const part of await file.createReadStream()) {
-        parts.push(part);
-    }
-    return Buffer.concat(parts).toString();
 }
