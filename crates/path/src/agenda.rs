@@ -5,14 +5,16 @@ use std::mem::replace;
 use units::Time;
 
 /// The children of a node: their times fill a cache line.
-const CHILDREN: usize = 8;
+const CHILDREN: usize = 1 << CHILD_BITS;
+const CHILD_BITS: usize = 3;
 
 /// An optional time for each of a range of indices, with quick access to the earliest.
 ///
 /// A winner tree (Knuth, The Art of Computer Programming, volume 3, section 5.4.1) with eight children per node: each
 /// level has the earliest time of every eight of the level below. An update moves up until a node does not change.
-/// There is exactly one entry per index, so stale entries never accumulate. Of the indices with the same time, the
-/// lowest is first.
+/// There is exactly one entry per index, so stale entries never accumulate.
+///
+/// Of the indices with the same time, the lowest is first, unless their order is [drawn](Agenda::draw_ties).
 #[derive(Debug, Clone)]
 pub struct Agenda {
     /// From the indices up to a single node. [`Time::MAX`] means none.
@@ -20,6 +22,8 @@ pub struct Agenda {
     earliest: Time,
     /// The index that is due first, if known: the search for it passes through all levels.
     first: Option<usize>,
+    /// A random odd factor of the times, whose products draw the order of ties; zero if the lowest index is first.
+    ties: u64,
 }
 
 impl Agenda {
@@ -35,7 +39,23 @@ impl Agenda {
             levels,
             earliest: Time::MAX,
             first: None,
+            ties: 0,
         }
+    }
+
+    /// Draws the order of indices with the same time: by a number from this seed for each time, so that each of two is
+    /// first as often as the other.
+    pub fn draw_ties(&mut self, seed: u64) {
+        self.ties = seed | 1;
+        self.first = None;
+    }
+
+    /// What changes the order of the indices at this time: the one whose exclusive or with it is lowest is first. For two
+    /// of them, one bit decides: the highest in which they differ.
+    #[inline]
+    fn order(&self, at: Time) -> usize {
+        // Of a product, the high bits depend on all bits of its factors (Knuth, volume 3, section 6.4).
+        (at.as_nanos().wrapping_mul(self.ties) >> 32) as usize
     }
 
     fn len(&self) -> usize {
@@ -48,6 +68,7 @@ impl Agenda {
             return;
         }
         let mut grown = Agenda::new(len.max(2 * self.len()));
+        grown.ties = self.ties;
         for index in 0..self.len() {
             grown.set(index, self.get(index));
         }
@@ -102,7 +123,15 @@ impl Agenda {
         if at < self.earliest {
             self.first = Some(index);
         } else if at == self.earliest {
-            self.first = self.first.map(|first| first.min(index));
+            let order = self.order(at);
+            let earlier = |first: usize| {
+                if index ^ order < first ^ order {
+                    index
+                } else {
+                    first
+                }
+            };
+            self.first = self.first.map(earlier);
         } else if self.first == Some(index) {
             self.first = None;
         }
@@ -137,10 +166,13 @@ impl Agenda {
     }
 
     fn search(&self) -> Option<usize> {
+        let order = self.order(self.earliest);
         let mut index = 0;
-        for level in self.levels.iter().rev() {
+        for (height, level) in self.levels.iter().enumerate().rev() {
             let node = level.get(index)?;
-            let child = node.iter().position(|at| *at == self.earliest)?;
+            let of_level = order >> (height * CHILD_BITS) & (CHILDREN - 1);
+            let mut children = (0..CHILDREN).map(|place| place ^ of_level);
+            let child = children.find(|child| node[*child] == self.earliest)?;
             index = index * CHILDREN + child;
         }
         Some(index)
@@ -180,10 +212,40 @@ mod tests {
         assert_eq!((agenda.next_at(), agenda.first()), (at(7), Some(2)));
     }
 
+    #[test]
+    fn drawn_ties_favour_no_index() {
+        const INDICES: usize = 20;
+        const TIMES: u64 = 4000;
+        let mut agenda = Agenda::new(INDICES);
+        agenda.draw_ties(0x9e37_79b9_7f4a_7c15);
+        let mut ahead = vec![[0_u64; INDICES]; INDICES];
+        // Packets of equal lines arrive at multiples of the time that one takes.
+        for time in (1..=TIMES).map(|count| at(count * 1_211_200)) {
+            (0..INDICES).for_each(|index| agenda.set(index, time));
+            let mut left: Vec<usize> = (0..INDICES).collect();
+            while let Some(first) = agenda.due(time) {
+                agenda.set(first, Time::MAX);
+                left.retain(|index| *index != first);
+                left.iter().for_each(|behind| ahead[first][*behind] += 1);
+            }
+        }
+        for (one, before) in ahead.iter().enumerate() {
+            for (other, times) in before.iter().enumerate() {
+                let share = *times as f64 / TIMES as f64;
+                let is_even = one == other || (share - 0.5).abs() < 0.05;
+                assert!(is_even, "{one} before {other}: {share}");
+            }
+        }
+    }
+
     proptest! {
         #[test]
-        fn it_is_a_sorted_map(changes in proptest::collection::vec((0usize..40, 0u64..20), 1..300)) {
+        fn it_is_a_sorted_map(
+            changes in proptest::collection::vec((0usize..40, 0u64..20), 1..300),
+            seed in proptest::option::of(any::<u64>()),
+        ) {
             let mut agenda = Agenda::new(1);
+            seed.into_iter().for_each(|seed| agenda.draw_ties(seed));
             let mut model = BTreeMap::new();
             for (index, time) in changes {
                 agenda.grow(index + 1);
@@ -194,7 +256,7 @@ mod tests {
                 let expected = model
                     .iter()
                     .filter(|(_, time)| **time != Time::MAX)
-                    .min_by_key(|(index, time)| (**time, **index));
+                    .min_by_key(|(index, time)| (**time, **index ^ agenda.order(**time)));
                 prop_assert_eq!(agenda.first(), expected.map(|(index, _)| *index));
                 prop_assert_eq!(agenda.next_at(), expected.map_or(Time::MAX, |(_, time)| *time));
                 prop_assert_eq!(agenda.get(index), time);

@@ -50,6 +50,10 @@ pub(crate) struct Network {
     /// The network cards of the hosts that have one.
     nics: HashMap<HostIndex, LinkIndex>,
     agenda: Agenda,
+    /// The link from which packets come to each link, of the first way that has one.
+    before: HashMap<LinkIndex, LinkIndex>,
+    /// The seed of the order in which packets of one time leave links that lead to the same link.
+    ties: u64,
     /// Whether the links take more memory than a near cache holds.
     are_far: bool,
     pub(crate) taps: Taps<Packet>,
@@ -78,6 +82,8 @@ impl Network {
             delays: HashMap::new(),
             nics: HashMap::new(),
             agenda: Agenda::new(1),
+            before: HashMap::new(),
+            ties: derive(config.seed, Part::Ties),
             are_far: false,
             taps: Taps::new(),
         };
@@ -154,7 +160,14 @@ impl Network {
             let problem = format!("names link {link}, but there are {}", self.configured);
             return Err(ConfigError::new("links", problem));
         }
+        let configured = links.len();
         links.extend(route.links.iter().copied().map(LinkIndex::from));
+        for pair in links[configured..].windows(2) {
+            let &[from, to] = pair else { continue };
+            if *self.before.entry(to).or_insert(from) != from {
+                self.agenda.draw_ties(self.ties);
+            }
+        }
         let links = links.into_boxed_slice();
         if let Some(way) = self.known_ways.get(&links) {
             return Ok(*way);

@@ -9,6 +9,8 @@ pub(crate) enum Part {
     Application(u64),
     /// The controller of the connection with this serial number.
     Connection(u64),
+    /// The order in which packets of one time leave different links.
+    Ties,
 }
 
 /// The seed of the application of the flow with this index, in a simulation with this seed. Another engine with the
@@ -23,6 +25,7 @@ pub(crate) fn derive(seed: u64, part: Part) -> u64 {
         Part::Link(index) => return path::link_seed(seed, index),
         Part::Application(index) => (2, index),
         Part::Connection(index) => (3, index),
+        Part::Ties => (4, 0),
     };
     path::part_seed(seed, kind, index)
 }
