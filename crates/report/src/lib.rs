@@ -36,6 +36,7 @@ mod section;
 mod table;
 mod text;
 pub mod trace;
+mod ways;
 
 pub use describe::{describe, describe_hops};
 pub use directory::{Also, FILES, check_dir, tidy, write_dir, write_dir_while};

@@ -1,4 +1,4 @@
-//! The table of links with names: which of them queued, and which dropped.
+//! The table of links with names, or of the hops of a chain: which of them queued, and which dropped.
 
 use record::{PathSummary, Record};
 use tables::numbers::{bits_per_sec, known, percent, span};
@@ -23,12 +23,12 @@ pub(super) fn busiest(record: &Record, most: usize) -> Vec<(usize, &PathSummary)
     links
 }
 
-/// Returns a row for each link with a name; `None` if there are none.
+/// Returns a row for each link with a name, or for each hop of a chain; `None` if there are none.
 pub(super) fn links(records: &[Record]) -> Option<Table> {
     let rows = records.iter().flat_map(|record| {
         let links = busiest(record, MAX_LINK_LINES).into_iter();
-        let named = links.filter_map(|(_, link)| Some((link.name.as_ref()?, link)));
-        named.map(|(name, link)| row(name, link, (records.len() > 1).then_some(record)))
+        let named = links.filter_map(|(place, link)| Some((name(record, place, link)?, link)));
+        named.map(|(name, link)| row(&name, link, (records.len() > 1).then_some(record)))
     });
     let rows: Vec<_> = rows.collect();
     let headings = [
@@ -43,6 +43,12 @@ pub(super) fn links(records: &[Record]) -> Option<Table> {
         "random losses",
     ];
     (!rows.is_empty()).then(|| Table::new(headings, rows))
+}
+
+/// The name of a link, or the number of a hop. A single path has neither.
+fn name(record: &Record, place: usize, link: &PathSummary) -> Option<String> {
+    let hop = || (!record.summary.next.is_empty()).then(|| format!("hop {place}"));
+    link.name.as_ref().map(ToString::to_string).or_else(hop)
 }
 
 fn row(name: &str, link: &PathSummary, of: Option<&Record>) -> Vec<String> {
@@ -66,7 +72,6 @@ fn row(name: &str, link: &PathSummary, of: Option<&Record>) -> Vec<String> {
 pub(super) fn note(record: &Record) -> Option<String> {
     let all = record.summary.next.len() + 1;
     let more = all.checked_sub(MAX_LINK_LINES).filter(|more| *more > 0)?;
-    record.summary.path.name.as_ref()?;
     Some(format!(
         "… and {} with shorter queues; --json has all links",
         tables::numbers::count(more as u64, "link")

@@ -8,6 +8,7 @@ use super::lanes::{Group, Lane, groups, lanes};
 use super::links::{SPARE_OF_LINKS, links};
 use super::table::Table;
 use super::text::below;
+use super::ways;
 use record::{
     Completions, FlowRecord, FlowSummary, LimitShares, PathSummary, Record, Together, Validity,
 };
@@ -29,10 +30,10 @@ pub(super) fn flows(lanes: &[Lane<'_>]) -> Table {
         let headings = [
             "flows", "slow 5 %", "median", "of limit", "RTT p50", "RTT p95", "resent", LIMIT,
         ];
-        return Table::new(
-            headings,
-            groups(lanes).iter().take(MAX_GROUP_LINES).map(group),
-        );
+        let groups = groups(lanes);
+        let groups = groups.iter().take(MAX_GROUP_LINES);
+        let ways = groups.clone().map(|group| ways::way(group.lanes.first()?));
+        return with_ways(Table::new(headings, groups.clone().map(group)), ways);
     }
     let headings = [
         "controller",
@@ -45,7 +46,24 @@ pub(super) fn flows(lanes: &[Lane<'_>]) -> Table {
         "resent",
         LIMIT,
     ];
-    Table::new(headings, lanes.iter().map(flow))
+    with_ways(
+        Table::new(headings, lanes.iter().map(flow)),
+        lanes.iter().map(ways::way),
+    )
+}
+
+/// Adds the rows' ways behind their names, if any row has one.
+fn with_ways(mut table: Table, ways: impl Iterator<Item = Option<String>>) -> Table {
+    let ways: Vec<Option<String>> = ways.collect();
+    if ways.iter().all(Option::is_none) {
+        return table;
+    }
+    table.headings.insert(1, "from → to".to_owned());
+    for (row, way) in table.rows.iter_mut().zip(ways) {
+        row.insert(1, known(way, |way| way));
+    }
+    table.text.push(1);
+    table
 }
 
 /// True if the table has a row per group instead of a row per flow.
@@ -344,15 +362,18 @@ const SPARE_OF_CLASSES: [&str; 4] = ["mean", "p99", "max", "p95"];
 /// are more than twenty flows, one row per group of them, with quantiles over its flows. It has all columns, or those
 /// that fit a terminal of `width` columns.
 ///
-/// Below it, if they apply: completion times by size, the links of a network, and lines on incomplete transfers, on flows over the same time,
-/// on their fairness, and on a machine that was too slow. The text ends with a newline.
+/// Below it, if they apply: completion times by size, and by way through a network; the links of a network or the hops of
+/// a chain; and lines on incomplete transfers, on flows over the same time, on their fairness, and on a machine that was
+/// too slow. The text ends with a newline.
 pub fn table(records: &[Record], width: Option<usize>) -> String {
     let lanes = lanes(records);
     let completions = completions(records).map(|classes| classes.sparing(&SPARE_OF_CLASSES));
     let links = links(records).map(|links| links.sparing(&SPARE_OF_LINKS));
+    let of_ways = ways::transfers(&lanes).map(|ways| ways.sparing(&SPARE_OF_CLASSES));
     let tables = [flows(&lanes).sparing(&SPARE_OF_FLOWS)].into_iter();
     let tables: Vec<String> = tables
         .chain(completions)
+        .chain(of_ways)
         .chain(links)
         .map(|table| table.lines(width))
         .collect();

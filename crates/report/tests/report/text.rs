@@ -182,3 +182,46 @@ fn a_machine_that_was_late_is_told() {
         "{text}"
     );
 }
+
+#[test]
+fn a_chain_has_a_line_for_each_hop() {
+    let text = table(&[crowd(2)], None);
+    for hop in ["link ", "hop 0 ", "hop 1 "] {
+        assert!(
+            text.lines().any(|line| line.starts_with(hop)),
+            "{hop}: {text}"
+        );
+    }
+    let single = table(&[record("race", "bbr1", false)], None);
+    assert!(!single.contains("hop 0"), "{single}");
+}
+
+#[test]
+fn a_network_names_the_way_of_each_flow_and_counts_the_transfers_of_each_group() {
+    for (each, name) in [(2, "bbr1 #1"), (15, "bbr1 ×15")] {
+        let mut crowd = crowd(each);
+        assert!(!table(std::slice::from_ref(&crowd), None).contains("from → to"));
+        crowd.scenario = format!(
+            "name = 'crowd'\nduration = '20s'\n\
+             [[link]]\nname = 'far'\nfrom = 'server'\nto = 'client'\nrtt = '40ms'\nrate = '100mbit'\nbuffer = '1bdp'\n\
+             [[link]]\nname = 'near'\nfrom = 'server'\nto = 'neighbour'\nrtt = '2ms'\n\
+             [[flow]]\ncontroller = 'bbr1'\ncount = {each}\nfrom = 'server'\nto = 'client'\n\
+             [[flow]]\ncontroller = 'cubic'\ncount = {each}\nroute = ['near']\n"
+        )
+        .parse()
+        .unwrap();
+        // One of the first group's transfers is complete, and one is not.
+        crowd.transfers.rows.first_mut().unwrap().flow = 0;
+        crowd.transfers.rows.last_mut().unwrap().flow = 0;
+        let text = table(&[crowd], None);
+        let line = |start: &str| {
+            let found = text.lines().find(|line| line.starts_with(start));
+            found.unwrap_or_else(|| panic!("{start}: {text}"))
+        };
+        assert!(text.lines().next().unwrap().contains("from → to"), "{text}");
+        assert!(line(name).contains("server → client"), "{text}");
+        assert!(line("cubic").contains("near"), "{text}");
+        let words: Vec<&str> = line("bbr1, server → client").split_whitespace().collect();
+        assert_eq!(words[4..6], ["1", "1"], "{text}");
+    }
+}
