@@ -26,15 +26,11 @@ const $ = (id) => document.getElementById(id);
 const state = new State();
 const theme = new Theme($("theme"));
 
-choosePreset();
-await begin();
+// What is wrong with a link stays until the state changes; what is wrong with a text, until a run of it has a record.
+let isOfLink = false;
 
 async function begin() {
-    try {
-        await take(location.hash);
-    } catch (error) {
-        problem({ message: error.message, line: null });
-    }
+    await take(location.hash);
     let engine;
     try {
         engine = await openEngine();
@@ -46,6 +42,7 @@ async function begin() {
 }
 
 function join(engine) {
+    document.querySelector("main").hidden = false;
     const runs = new Runs(engine);
     const panel = new Panel($("controls"), state, () => theme.name);
     const scenario = new ScenarioEditor($("text"), state);
@@ -88,7 +85,9 @@ function join(engine) {
         runs.start(state);
     });
     runs.addEventListener("record", ({ detail }) => {
-        problem(null);
+        if (!isOfLink) {
+            problem(null);
+        }
         scenario.code.problem(null);
         own.problem(null);
         soon();
@@ -107,6 +106,7 @@ function join(engine) {
     });
     state.addEventListener("change", () => {
         $("results").dataset.done = "false";
+        isOfLink = false;
         address();
         about();
         start();
@@ -116,15 +116,7 @@ function join(engine) {
         panel.update();
         show();
     });
-    addEventListener("hashchange", async () => {
-        if (location.hash !== written) {
-            try {
-                await take(location.hash);
-            } catch (error) {
-                problem({ message: error.message, line: null });
-            }
-        }
-    });
+    addEventListener("hashchange", () => location.hash !== written && take(location.hash));
     $("start-tour").addEventListener("click", () => tour.open());
     $("share").addEventListener("click", async () => {
         // The address of a page that the program serves has a secret, and one from a disk leads others nowhere.
@@ -140,7 +132,14 @@ function join(engine) {
 
 // Takes the state of a link. A controller that it brings runs only if the user says so.
 async function take(hash) {
-    const found = await fromFragment(hash);
+    let found;
+    try {
+        found = await fromFragment(hash);
+    } catch ({ message }) {
+        problem({ message, line: null });
+        isOfLink = true;
+        return;
+    }
     if (!found) {
         return;
     }
@@ -209,3 +208,6 @@ function oncePerFrame(call) {
         }
     };
 }
+
+choosePreset();
+await begin();
