@@ -1,6 +1,7 @@
 //! The documents about the code's structure are true: its rooms and arrows, and the paths that they name.
 
 mod circles;
+mod contents;
 mod features;
 mod floors;
 mod modules;
