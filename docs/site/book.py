@@ -12,7 +12,7 @@ from versions import Version
 
 HERE = Path(__file__).parent
 PAGE = re.compile(r"(?<=\]\()[^)#:]+\.md(?=\))")
-PLAYGROUND = '<a href="{{ path_to_root }}play/index.html">Playground</a>'
+PLAYGROUND = '· <a href="{{ path_to_root }}play/fullpipe.html">try it in the browser</a>'
 
 
 class Book:

@@ -18,17 +18,13 @@ fn documents() -> Vec<PathBuf> {
 }
 
 /// The parts of `text` between `start` and `end`.
-pub(crate) fn between<'t>(
-    text: &'t str,
-    start: &'t str,
-    end: char,
-) -> impl Iterator<Item = &'t str> {
+pub fn between<'t>(text: &'t str, start: &'t str, end: char) -> impl Iterator<Item = &'t str> {
     let parts = text.split(start).skip(1);
     parts.filter_map(move |part| Some(part.split_once(end)?.0))
 }
 
 /// The text without blocks of code.
-pub(crate) fn prose(text: &str) -> String {
+pub fn prose(text: &str) -> String {
     let parts = text.split("\n```").step_by(2);
     parts.collect::<Vec<_>>().join("\n")
 }
