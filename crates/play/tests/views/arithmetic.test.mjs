@@ -1,4 +1,4 @@
-// What is arithmetic in the views: `node --test crates/play/tests/views/`.
+// What is arithmetic in the views: `node --test crates/play/tests/views/arithmetic.test.mjs`.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

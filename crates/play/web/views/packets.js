@@ -3,14 +3,14 @@
 // is in flight beyond that waits in the buffer, in the order of its ACKs, whatever the buffer's discipline is.
 //
 // What is acknowledged after the end of the record is expected: at the bottleneck's rate, of which each flow has its share of what is
-// in flight then.
+// in flight then, and in turns.
 
 import { after } from "./search.js";
 
 // The data of a flow in flight at a time, in pieces of `unit` bytes: calls `piece(acked_ms, isExpected)` with the time of its ACK,
 // ascending. An ACK for several packets tells when the last of them came; the others left the bottleneck one after another at its
 // rate. After the end of the record, the flow is expected to have this rate.
-export function inFlight(flow, time_ms, { unit, rate_bps, expected_bps }, piece) {
+export function inFlight(flow, time_ms, { unit, rate_bps, expected_bps, turn }, piece) {
     const { at } = flow, delivered = flow.column("delivered_bytes");
     const now = after(at, time_ms) - 1;
     if (now < 0 || !flow.isAlive(time_ms)) {
@@ -27,8 +27,9 @@ export function inFlight(flow, time_ms, { unit, rate_bps, expected_bps }, piece)
         const [acked, earliest, bytes] = [at[row], Math.max(at[row - 1], time_ms), delivered[row]];
         pieces(delivered[row - 1], Math.min(bytes, last), (own) => Math.max(acked - ((bytes - own) * 8000) / rate_bps, earliest), false);
     }
-    const known = delivered[row - 1], end = Math.max(at[row - 1], time_ms);
-    pieces(known, last, (own) => end + ((own - known) * 8000) / expected_bps, true);
+    // The first piece began with data that are acknowledged.
+    const known = Math.floor(delivered[row - 1] / unit) * unit, end = Math.max(at[row - 1], time_ms);
+    pieces(known, last, (own) => end + ((own - known - unit * turn) * 8000) / expected_bps, true);
 }
 
 // The pieces of all flows: { waiting: [{ flow, isExpected }], moving: [{ flow, isExpected, progress }] }. `waiting` has those that
@@ -40,7 +41,7 @@ export function packets(flows, time_ms, { unit, rate_bps, rtprop_ms }) {
     const all = atEnd.reduce((sum, bytes) => sum + bytes, 0);
     flows.forEach((flow, place) => {
         const expected_bps = (rate_bps * atEnd[place]) / all;
-        inFlight(flow, time_ms, { unit, rate_bps, expected_bps }, (acked_ms, isExpected) => {
+        inFlight(flow, time_ms, { unit, rate_bps, expected_bps, turn: place / flows.length }, (acked_ms, isExpected) => {
             const left = acked_ms - time_ms;
             if (left > rtprop_ms) {
                 waiting.push({ flow, isExpected, left });
