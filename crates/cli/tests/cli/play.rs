@@ -173,8 +173,8 @@ fn it_runs_and_checks_scenarios() {
     while own.step(100).expect("runs") {}
     assert!(*last == own.record(), "the record is that of the module");
     assert_eq!(server.messages("check", SCENARIO), [(1, Vec::new())]);
-    let told = "line 2: path.trace: no file is read here; give a rate";
-    let refused = "name='x'\npath={trace='/etc/passwd'}\nflow=[{controller='bbr1'}]";
+    let told = "line 3: path.trace: no file is read here; give a rate";
+    let refused = "name='x'\nduration='1s'\npath={trace='/etc/passwd'}\nflow=[{controller='bbr1'}]";
     for path in ["run", "check", "advise"] {
         assert_eq!(server.messages(path, refused), [(2, told.into())], "{path}");
     }
