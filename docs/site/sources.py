@@ -18,7 +18,8 @@ PAGE = """<!DOCTYPE html>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<meta http-equiv="Content-Security-Policy" content="default-src 'self' 'unsafe-inline'">
+<meta http-equiv="Content-Security-Policy" content="default-src 'self' 'unsafe-inline'; img-src data:">
+<link rel="icon" href="data:,">
 <title>{name} - Fullpipe</title>
 <style>
 body {{ font-family: sans-serif; margin: 1rem auto; max-width: 60rem; padding: 0 1rem; }}

@@ -14,6 +14,7 @@ HEAD = """<!DOCTYPE html>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
+<link rel="icon" href="data:,">
 <title>Fullpipe</title>
 """
 LIST = """<style>body { font-family: sans-serif; margin: 2rem auto; max-width: 40rem; padding: 0 1rem; }</style>
