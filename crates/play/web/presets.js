@@ -162,7 +162,7 @@ stagger = "2s"
         name: "figure-7",
         group: FIGURES,
         title: "Figure 7: a wide area network",
-        about: "One path of a network like Google's B4: a shallow buffer, light loss, 8 MB every 20 s over a connection that stays open. With CUBIC, which takes every lost packet for congestion, the same objects take many times as long.",
+        about: "One path of a network like Google's B4: a shallow buffer, light loss, 8 MB every 20 s over a connection that stays open. With CUBIC, which takes every lost packet for congestion, the same objects take several times as long.",
         text: `name = "wide-area"
 duration = "60s"
 
@@ -402,7 +402,7 @@ controller = "bbr1"
         name: "bufferbloat",
         group: PATHS,
         title: "Bufferbloat",
-        about: "A buffer of sixteen round trips: CUBIC fills it, and whoever browses beside it waits. Choose BBR for the download, or the queue fq_codel, and watch the transfers.",
+        about: "A buffer of sixteen round trips: CUBIC fills it, and whoever browses beside it waits. Choose BBR for the download, or the queue FQ-CoDel, and watch the RTT of the second flow.",
         text: `name = "bufferbloat"
 duration = "30s"
 warmup = "5s"

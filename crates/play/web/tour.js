@@ -49,7 +49,7 @@ export const steps = [
     {
         title: "Loss does not stop it",
         text: preset("figure-8").text,
-        say: "The path of step four with BBR: the same loss of one percent costs one percent. Raise it, and find where the argument ends: near the fifth that a probe can make up for.",
+        say: "The path of step four with BBR: the same loss hardly costs anything. Raise it, and find where the argument ends: near the fifth that a probe can make up for.",
     },
     {
         title: "And the neighbours?",
