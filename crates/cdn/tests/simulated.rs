@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use cdn::found::{Estimate, MAX_SHORTFALL, OfNetwork};
+use cdn::found::{Estimate, MAX_SHORTFALL};
 use cdn::{Found, Kind, Laboratory, Line, LineDraw, STUDY, Spec};
 use experiment::Measure;
 use lab::Cancel;
@@ -54,9 +54,6 @@ fn whole_cdn() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/cdn.toml")
 }
 
-/// The coverage of the intervals of small objects within a site is at least this.
-const MIN_COVERAGE_INSIDE: f64 = 0.7;
-
 /// At least this share of all intervals contains the truth.
 fn covered<'f>(all: impl Iterator<Item = &'f Estimate>, least: f64) {
     let covered = |told: &Estimate| told.covered.map(|of| u32::try_from(of).expect("few"));
@@ -93,8 +90,8 @@ fn a_study_finds_the_truth_and_its_policy_beats_each_controller() {
         if network.kind == Kind::Inside.name() {
             let over_cubic = |choice: usize| network.changes[choice][0].expect("large objects");
             assert!(over_cubic(policy) >= -0.03, "{}", over_cubic(policy));
-            // The cost of BBR everywhere in such a network.
-            assert!((-0.6..=-0.3).contains(&over_cubic(1)), "{}", over_cubic(1));
+            // The cost of BBR everywhere in such a network: not the published half, see the claim cdn-intra.
+            assert!((-0.1..=-0.04).contains(&over_cubic(1)), "{}", over_cubic(1));
         }
     }
     for choice in &found.choices[..policy] {
@@ -122,16 +119,9 @@ fn a_study_finds_the_truth_and_its_policy_beats_each_controller() {
     }
 
     // The intervals have their coverage over all networks and draws together: 95 %.
-    let is_inside = |network: &&OfNetwork| network.kind == Kind::Inside.name();
     let networks = || found.networks.iter();
     covered(networks().flat_map(|of| &of.throughput), 0.92);
-    let others = networks().filter(|network| !is_inside(network));
-    covered(others.flat_map(|of| &of.small), 0.92);
-    // Within a site, the coverage for small objects is lower: see docs/results/cdn.md.
-    covered(
-        networks().filter(is_inside).flat_map(|of| &of.small),
-        MIN_COVERAGE_INSIDE,
-    );
+    covered(networks().flat_map(|of| &of.small), 0.92);
     assert_eq!(found.redraws.policies, found.redraws.studies);
 
     // The recorded data are a study like any other.

@@ -4,6 +4,7 @@ use congestion::{ControllerKind, Settings};
 use document::ser::is_default;
 use serde::{Deserialize, Deserializer, Serialize};
 use transport::app::{self, Connections};
+use transport::scheduler::SmallQueues;
 use units::bounds::{positive, short, whole};
 use units::{Bytes, Duration};
 
@@ -129,6 +130,18 @@ impl FlowSpec {
     /// True if a controller of this kind has other settings in this group than in present Linux.
     pub fn has_own(&self, kind: ControllerKind) -> bool {
         self.settings(kind) != kind.into()
+    }
+
+    /// The small queues of their host, `host`. Those that are not given are of the year of the group's BBR.
+    pub fn small_queues(&self, host: &HostSpec) -> SmallQueues {
+        let is_of_4_19 = self.controller == Controller::Ours(ControllerKind::Bbr1)
+            && (self.bbr1).is_some_and(|it| it.variant == bbr1::Variant::Linux419);
+        let usual = if is_of_4_19 {
+            SmallQueues::Linux419
+        } else {
+            SmallQueues::Linux
+        };
+        host.small_queues.unwrap_or(usual)
     }
 
     /// The kinds of this group's settings for other controllers than its own: they have no effect. A sweep over

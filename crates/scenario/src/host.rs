@@ -1,7 +1,7 @@
 //! The hosts at both ends: `[host]`, and a group's own `host`.
 
 use serde::{Deserialize, Deserializer, Serialize};
-use transport::scheduler::Pacing;
+use transport::scheduler::{Pacing, SmallQueues};
 use transport::sender::{FastOpen, LossDetection, SynTimer};
 use units::bounds::{positive, refused, whole};
 use units::{Bytes, Duration, Rate};
@@ -84,9 +84,9 @@ struct HostSpec {
     /// `syn_timer`: the system whose SYNs are repeated and given up: `"linux"`, since 6.5; `"linux-4.19"`; `"windows"`,
     /// 2000 and Server 2003; `"bsd"`, macOS and later FreeBSD.
     syn_timer: SynTimer,
-    /// `small_queues`: true if TCP small queues bound what a connection has waiting below TCP. Without them, the bound is
-    /// fifty bursts.
-    small_queues: bool,
+    /// `small_queues`: the kernel whose small queues bound what a connection has waiting below TCP: `"linux"`, since 6.16;
+    /// `"linux-4.19"`; `"off"`, without them, which leaves a bound of fifty bursts.
+    small_queues: SmallQueues,
     /// `offload`: true if the sender passes segments on in bursts (TSO), and not one by one.
     offload: bool,
     /// `change`: changes at given times.

@@ -10,6 +10,7 @@ use scenario::{
 };
 use transport::app::{self, Connections, Pause, Sizes};
 use transport::scheduler::Pacing;
+use transport::scheduler::SmallQueues;
 use transport::sender::{FastOpen, LossDetection, SynTimer};
 use units::{Bytes, Duration, Rate, Ratio};
 
@@ -204,7 +205,7 @@ prop_compose! {
             fast_open: parts[5].then_some(FastOpen::Known),
             offload: flag,
             syn_timer: parts[5].then_some(SynTimer::Bsd),
-            small_queues: flag,
+            small_queues: flag.map(|_| SmallQueues::Linux419),
             change: buffer.map(|receive_buffer| vec![HostChangeSpec { at: rto, receive_buffer }; parts[0].into()]),
         }
     }

@@ -78,7 +78,10 @@ pub fn config<C>(
                 max_buffer: change.receive_buffer,
             })
             .collect();
-        let sender = sender_config(&spec, network.mss(index));
+        let sender = sender::Config {
+            small_queues: group.small_queues(&spec),
+            ..sender_config(&spec, network.mss(index))
+        };
         let half = way.access / 2;
         let halves = [half, way.access.saturating_sub(half)];
         let [there, back] = if group.reverse {
@@ -235,7 +238,7 @@ fn sender_config(spec: &HostSpec, mss: Bytes) -> sender::Config {
         ecn: spec.ecn.unwrap_or(usual.ecn),
         fast_open: spec.fast_open.unwrap_or(usual.fast_open),
         syn_timer: spec.syn_timer.unwrap_or(usual.syn_timer),
-        has_small_queues: spec.small_queues.unwrap_or(usual.has_small_queues),
+        ..usual
     }
 }
 

@@ -73,8 +73,9 @@ pub struct Config {
     /// Linux: yes (`bbr_update_bw`, `>=`). Paper: no; it must be greater (`onAck`, `>`).
     pub does_equal_rate_renew: bool,
     /// Whether a phase of the gain cycle lasts at least as long as a burst, as a shorter one might see no packet sent at
-    /// its gain. That is our choice for Linux's BBR, which gets there by asking for three bursts' more in flight in the
-    /// phase that sends faster. Paper: no; a phase lasts an RTprop.
+    /// its gain. Linux and paper: no; a phase lasts an RTprop, and that of Linux that sends faster also until three bursts
+    /// more are in flight ([`are_phase_ends_budgeted`](Config::are_phase_ends_budgeted)). It is our choice where they are not
+    /// ([`off_host`](Config::off_host)).
     pub is_phase_a_burst: bool,
     /// Whether the window makes room for packets that end hosts aggregate or split: three send quanta, an even number
     /// of packets, and two packets more while probing for bandwidth (`bbr_quantization_budget`). Paper: the BDP times
@@ -153,7 +154,7 @@ impl Config {
             is_rt_prop_windowed: false,
             does_equal_rtt_renew: false,
             does_equal_rate_renew: true,
-            is_phase_a_burst: true,
+            is_phase_a_burst: false,
             is_end_host_budgeted: true,
             are_phase_ends_budgeted: true,
             has_departure_model: true,
@@ -168,10 +169,15 @@ impl Config {
     /// aggregated ACKs, which came with 5.1; and with RTprop renewed by an equal RTT, which ended in November 2020 (5.10,
     /// 5.4.80 and 4.19.160, [`does_equal_rtt_renew`](Config::does_equal_rtt_renew)).
     ///
-    /// One thing is as in later Linux: the window has two packets more only in the phase with gain 5/4, while 4.18 to 5.3
+    /// Some things are as in later Linux. The window has two packets more only in the phase with gain 5/4, while 4.18 to 5.3
     /// had them in all of ProbeBW ("tcp_bbr: fix quantization code to not raise cwnd if not probing bandwidth"). Linux 4.9
     /// to 4.17 had neither these packets nor a substitute ("tcp_bbr: fix bw probing to raise in-flight data for very small
     /// BDPs").
+    ///
+    /// Another is that a policer's gain of 1 is that of ProbeBW alone. Until 4.19, it lasted from the detection to the next
+    /// change of state, also in Startup and Drain ("tcp_bbr: centralize code to set gains", in 4.20). A policer is detected
+    /// eight rounds after the first loss or later (`bbr_lt_intvl_min_rtts`). By then, Startup is over if the policer limits
+    /// the flow, as it ends after three rounds without more bandwidth.
     ///
     /// The pacing margin came with 4.20, too. Before, FQ counted the link's header, and BBR's rate did not include it.
     /// The effect was about the same 1 %, as the comment beside `bbr_pacing_margin_percent` says.
@@ -191,7 +197,6 @@ impl Config {
             extra_acked_gain: Ratio::ZERO,
             is_rt_prop_windowed: true,
             does_equal_rate_renew: false,
-            is_phase_a_burst: false,
             is_end_host_budgeted: false,
             are_phase_ends_budgeted: false,
             has_departure_model: false,
@@ -204,11 +209,12 @@ impl Config {
 
 impl Config {
     /// The same settings for a transport that counts a packet as in flight when it has left the host, as QUIC does:
-    /// phases end without room for packets waiting in the host, and a loss episode ends by the losses that BBR itself
-    /// sees.
+    /// phases end without room for packets waiting in the host, but are no shorter than a burst, and a loss episode ends by
+    /// the losses that BBR itself sees.
     #[must_use]
     pub const fn off_host(self) -> Config {
         Config {
+            is_phase_a_burst: self.is_phase_a_burst || self.are_phase_ends_budgeted,
             are_phase_ends_budgeted: false,
             recovery_end: RecoveryEnd::AfterLossFreeRound,
             ..self

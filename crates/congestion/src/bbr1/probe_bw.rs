@@ -188,8 +188,14 @@ mod tests {
     }
 
     #[test]
-    fn a_phase_is_shorter_than_a_burst_in_the_paper_only() {
-        for (config, phase) in [(Config::linux(), 3), (Config::paper(), 4)] {
+    fn a_phase_is_a_burst_where_its_end_has_no_room_for_bursts() {
+        let cases = [
+            (Config::linux(), 4),
+            (Config::linux_4_19(), 4),
+            (Config::paper(), 4),
+            (Config::linux().off_host(), 3),
+        ];
+        for (config, phase) in cases {
             let mut bbr1 = bbr1(0, config);
             let rtt = Some(RttSample {
                 rtt: Duration::from_micros(500),

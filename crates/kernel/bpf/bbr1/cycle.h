@@ -26,7 +26,7 @@ static inline void check_cycle_phase(struct controller *bbr, const struct ack *a
 
 	if (bbr->mode != PROBE_BW)
 		return;
-	is_full_length = since(ack->now, bbr->probe_bw.phase_start) > max(rt_prop, BURST_TIME);
+	is_full_length = since(ack->now, bbr->probe_bw.phase_start) > rt_prop;
 	if (is_phase_done(bbr, is_full_length, ack)) {
 		bbr->probe_bw.phase = (bbr->probe_bw.phase + 1) % cycle_phases();
 		bbr->probe_bw.phase_start = ack->now;

@@ -3,7 +3,7 @@
 use congestion::ControllerKind;
 use document::DocumentError;
 use scenario::{Controller, HostSpec, Scenario};
-use transport::scheduler::Pacing;
+use transport::scheduler::{Pacing, SmallQueues};
 use transport::sender::FastOpen;
 use units::Duration;
 
@@ -77,8 +77,8 @@ pub(crate) const LIMITS: Limits = Limits {
         ),
         (
             "small_queues",
-            |host| host.small_queues == Some(false),
-            "its small queues are always on",
+            |host| host.small_queues.is_some_and(|it| it != SmallQueues::Linux),
+            "its small queues are the kernel's",
         ),
         (
             "offload",
@@ -203,7 +203,8 @@ mod tests {
             ("max_rto = \"500ms\"", "max_rto"),
             ("offload = false", "offload"),
             ("syn_timer = \"bsd\"", "syn_timer"),
-            ("small_queues = false", "small_queues"),
+            ("small_queues = \"off\"", "small_queues"),
+            ("small_queues = \"linux-4.19\"", "small_queues"),
             (
                 "change = [{ at = \"1s\", receive_buffer = \"1mb\" }]",
                 "change",

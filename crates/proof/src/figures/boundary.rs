@@ -115,13 +115,10 @@ fn object_size(findings: &[Findings]) -> Picture {
 fn short_paths(findings: &[Findings]) -> Picture {
     let curves = ratios(
         findings,
-        BBR,
+        "name",
         "path.rtt",
         (CONTROLLER, "bbr1"),
-        |bbr| match bbr {
-            "linux" => "with the departure model".into(),
-            _ => "what waits in the host counts as in the network".into(),
-        },
+        str::to_owned,
         |seen| transfers::mean_throughput(seen, 0.0),
     );
     let chart = Chart::new(

@@ -137,8 +137,9 @@ class Host(_Entries):
     """Whether connections open with data: ``"off"``, ``"on"`` or ``"known"``."""
     syn_timer: str | None = None
     """The system whose SYNs are repeated and given up: ``"linux"``, ``"linux-4.19"``, ``"windows"`` or ``"bsd"``."""
-    small_queues: bool | None = None
-    """Whether what a connection has waiting below TCP is bounded."""
+    small_queues: str | None = None
+    """The kernel whose small queues bound what a connection has waiting below TCP: ``"linux"``, ``"linux-4.19"`` or
+    ``"off"``."""
     offload: bool | None = None
     """Whether TCP hands segments down in bursts."""
     change: Sequence[Table] | None = None

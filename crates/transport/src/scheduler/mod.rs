@@ -3,7 +3,7 @@
 //! ```text
 //! Sender ── autosize ──► Burst ── Pacer ──► earliest departure time
 //!    ▲                     │
-//!    │ small_queue_limit   ▼
+//!    │ small queues        ▼
 //!    └── departed ─── Scheduler (Fifo | Fq) ──► NIC
 //! ```
 //!
@@ -26,7 +26,7 @@ pub(crate) use autosize::autosize;
 pub use fifo::Fifo;
 pub use fq::Fq;
 pub use pacer::Pacer;
-pub use small_queue::small_queue_limit;
+pub use small_queue::SmallQueues;
 
 use crate::burst::Burst;
 
@@ -46,7 +46,7 @@ pub enum Pacing {
     Fq,
 }
 
-/// The most bursts that wait in a scheduler. It bounds memory; [`small_queue_limit`] bounds each connection. Linux's
+/// The most bursts that wait in a scheduler. It bounds memory; [`SmallQueues`] bound each connection. Linux's
 /// default is 10,000 (`sch_fq`), too low for a host of thousands of flows.
 pub const LIMIT: usize = 100_000;
 

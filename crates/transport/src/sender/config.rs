@@ -3,7 +3,7 @@
 use congestion::{Bytes, Duration};
 use serde::{Deserialize, Serialize};
 
-use crate::scheduler::{MAX_OFFLOAD, Pacing};
+use crate::scheduler::{MAX_OFFLOAD, Pacing, SmallQueues};
 use crate::segment::MSS;
 
 use super::syn_timer::SynTimer;
@@ -38,8 +38,8 @@ pub struct Config {
     pub fast_open: FastOpen,
     /// When a SYN is repeated and given up.
     pub syn_timer: SynTimer,
-    /// Whether TCP small queues bound what a connection has waiting below TCP. Without them, the bound is fifty bursts.
-    pub has_small_queues: bool,
+    /// The bound of what a connection has waiting below TCP. Without small queues, it is fifty bursts.
+    pub small_queues: SmallQueues,
 }
 
 impl Default for Config {
@@ -56,7 +56,7 @@ impl Default for Config {
             ecn: false,
             fast_open: FastOpen::default(),
             syn_timer: SynTimer::default(),
-            has_small_queues: true,
+            small_queues: SmallQueues::default(),
         }
     }
 }

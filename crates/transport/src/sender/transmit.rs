@@ -11,7 +11,7 @@ use super::recovery::Phase;
 use super::scoreboard::Number;
 use super::usage::Limit;
 use crate::burst::{Burst, Kind};
-use crate::scheduler::{self, Pacing};
+use crate::scheduler::{self, Pacing, SmallQueues};
 
 /// The most bursts that wait below: half of the scheduler's limit for one connection (`fq`'s `flow_limit`). Linux
 /// arrives at about that number, because it charges each burst for its buffers and not only its bytes (`truesize`).
@@ -255,7 +255,8 @@ impl<C: Controller> Sender<C> {
     /// nothing else outstanding, there is always room.
     fn is_small_queue_full(&self, piece: Piece) -> bool {
         let limit = self.small_queue_limit(matches!(piece, Piece::Retransmit(..)));
-        let has_much = self.config.has_small_queues && self.below > limit;
+        let is_bounded = self.config.small_queues != SmallQueues::Off;
+        let has_much = is_bounded && self.below > limit;
         let is_full = has_much || self.bursts_below >= MAX_BURSTS_BELOW;
         is_full && !self.scoreboard.is_empty()
     }
@@ -265,7 +266,7 @@ impl<C: Controller> Sender<C> {
     pub fn small_queue_limit(&self, is_retransmission: bool) -> Bytes {
         let quantum = self.controller.send_quantum().min(self.config.max_burst);
         let rate = self.controller.pacing_rate();
-        let limit = scheduler::small_queue_limit(self.pacing(), rate, quantum);
+        let limit = self.config.small_queues.limit(rate, quantum);
         if is_retransmission { limit * 2 } else { limit }
     }
 
