@@ -41,7 +41,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
         let failed = |error| Failure::failed(format_args!("cannot listen on {address}: {error}"));
         let listener = TcpListener::bind(address).await.map_err(failed)?;
         let access = Access::new(listener.local_addr().map_err(failed)?)?;
-        output::result(&access.address())?;
+        output::result(access.address())?;
         if !options.quiet {
             output::note("open this address in a browser; Ctrl-C ends the command");
         }
