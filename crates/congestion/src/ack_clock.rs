@@ -22,7 +22,7 @@ pub const CONNECTION: Connection = Connection {
 pub struct AckClock<C> {
     pub controller: C,
     pub now: Time,
-    pub rt_prop: Duration,
+    pub rtprop: Duration,
     pub bottleneck: Rate,
     pub is_cwnd_limited: bool,
     pub is_progress: bool,
@@ -33,11 +33,11 @@ pub struct AckClock<C> {
 
 impl<C: Controller> AckClock<C> {
     /// A path without a bottleneck, and so without a queue.
-    pub fn new(controller: C, rt_prop: Duration) -> AckClock<C> {
+    pub fn new(controller: C, rtprop: Duration) -> AckClock<C> {
         let mut clock = AckClock {
             controller,
             now: Time::ZERO,
-            rt_prop,
+            rtprop,
             bottleneck: Rate::MAX,
             is_cwnd_limited: true,
             is_progress: true,
@@ -58,7 +58,7 @@ impl<C: Controller> AckClock<C> {
     /// Acknowledges one packet.
     pub fn ack(&mut self) {
         let cwnd = self.controller.cwnd();
-        let rtt = self.rt_prop.max(self.bottleneck.time_for(cwnd));
+        let rtt = self.rtprop.max(self.bottleneck.time_for(cwnd));
         self.now += Rate::from_transfer(cwnd, rtt).time_for(MSS);
         let prior_delivered = self.inflight.pop_front().unwrap_or(self.delivered);
         self.delivered += MSS;

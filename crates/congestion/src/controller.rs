@@ -370,7 +370,7 @@ pub struct Snapshot {
     /// The estimate of the bottleneck bandwidth, for controllers that make one.
     pub btl_bw: Option<Rate>,
     /// The estimate of the round-trip propagation time, for controllers that make one.
-    pub rt_prop: Option<Duration>,
+    pub rtprop: Option<Duration>,
     /// The gain that turns the bandwidth estimate into the pacing rate.
     pub pacing_gain: Option<Ratio>,
     /// The gain that turns the estimated BDP into the congestion window.
@@ -402,7 +402,7 @@ impl Snapshot {
             send_quantum: Bytes::ZERO,
             ssthresh: None,
             btl_bw: None,
-            rt_prop: None,
+            rtprop: None,
             pacing_gain: None,
             cwnd_gain: None,
             round: 0,

@@ -7,7 +7,7 @@ use crate::busy::{Busy, Mark, Rates};
 use crate::peaks::Peaks;
 
 /// RTprop is the least RTT in this window (paper, "Estimating RTprop").
-const RT_PROP_WINDOW: Duration = Duration::from_secs(10);
+const RTPROP_WINDOW: Duration = Duration::from_secs(10);
 
 /// BtlBw is the greatest delivery rate in this many rounds (paper, "Estimating bottleneck bandwidth").
 const BTL_BW_WINDOW: u64 = 10;
@@ -31,7 +31,7 @@ const MIN_BOTTLENECK_SHARE: (u64, u64) = (7, 8);
 /// The model of the path.
 #[derive(Debug, Clone)]
 pub struct Model {
-    rt_prop: WindowedMin<Duration, Time>,
+    rtprop: WindowedMin<Duration, Time>,
     btl_bw: WindowedMax<Rate, u64>,
     /// The number of rounds so far. A round is one packet's way to the receiver and back.
     pub round: u64,
@@ -87,7 +87,7 @@ impl Mean {
 impl Model {
     pub fn new() -> Model {
         Model {
-            rt_prop: WindowedMin::new(RT_PROP_WINDOW),
+            rtprop: WindowedMin::new(RTPROP_WINDOW),
             btl_bw: WindowedMax::new(BTL_BW_WINDOW),
             round: 0,
             round_end: Bytes::ZERO,
@@ -122,8 +122,8 @@ impl Model {
 
     /// The propagation delay as BBR estimates it at this time, if any RTT was measured. It includes a queue that lasts
     /// longer than the window. For the whole connection, use `rtt_min`.
-    pub fn rt_prop(&self) -> Option<Duration> {
-        self.rt_prop.get()
+    pub fn rtprop(&self) -> Option<Duration> {
+        self.rtprop.get()
     }
 
     /// The present estimate of BtlBw, from the last rounds.
@@ -215,7 +215,7 @@ impl Model {
     /// Other RTTs exclude it, unless they would then be below the minimum (RFC 9002, sections 5.2 and 5.3). Returns the
     /// RTT after this correction.
     pub fn on_rtt(&mut self, at: Time, rtt: Duration, delay: Duration) -> Duration {
-        self.rt_prop.update(at, rtt);
+        self.rtprop.update(at, rtt);
         let least = self.rtt_min.map_or(rtt, |least| least.min(rtt));
         self.rtt_min = Some(least);
         let rtt = if rtt >= least + delay {

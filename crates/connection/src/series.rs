@@ -30,7 +30,7 @@ pub struct Sample {
     /// The estimate of BtlBw.
     pub btl_bw: Rate,
     /// The estimate of RTprop.
-    pub rt_prop: Option<Duration>,
+    pub rtprop: Option<Duration>,
     /// Payload delivered so far.
     pub delivered: Bytes,
     /// Retransmitted packets so far, including those whose original was not captured.

@@ -54,7 +54,7 @@ const BBR1: &[Parameter] = &[
     Parameter::new("extra-acked-gain", Value::Share(Ratio::ONE)),
     Parameter::new("cycle-phases", Value::Count(8)),
     Parameter::new("btl-bw-window", Value::Count(10)),
-    Parameter::new("rt-prop-window", Value::Duration(Duration::from_secs(10))),
+    Parameter::new("rtprop-window", Value::Duration(Duration::from_secs(10))),
     Parameter::new(
         "probe-rtt-duration",
         Value::Duration(Duration::from_millis(200)),

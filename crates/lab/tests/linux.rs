@@ -82,7 +82,7 @@ fn our_controllers_are_loaded_for_a_run_and_seen_at_it() {
             "{name}: states are missing"
         );
         let last = samples.last().unwrap();
-        assert!(last.btl_bw.is_some() && last.rt_prop.is_some(), "{last:?}");
+        assert!(last.btl_bw.is_some() && last.rtprop.is_some(), "{last:?}");
         let offered = linux::controllers_here().unwrap();
         assert!(
             !offered.iter().any(|offered| offered == name),
@@ -126,7 +126,7 @@ fn the_kernels_bbr_fills_a_path_and_is_seen_at_it() {
     };
     assert!(has("Startup") && has("ProbeBW"), "states are missing");
     let last = samples.last().unwrap();
-    assert!(last.btl_bw.is_some() && last.rt_prop.is_some(), "{last:?}");
+    assert!(last.btl_bw.is_some() && last.rtprop.is_some(), "{last:?}");
     assert_eq!(last.ssthresh, None);
     assert!(
         last.cwnd.get() >= 4 * 1448 && last.inflight <= last.cwnd,

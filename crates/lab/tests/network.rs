@@ -253,7 +253,7 @@ fn measures_of_a_network_are_not_those_of_its_first_link() {
             (rtprops * rtprop_ms - of("rtt_p50")).abs() < 1e-9,
             "{rtprops}"
         );
-        let believed = of("rt_prop_p50");
+        let believed = of("rtprop_p50");
         assert!((0.99..1.3).contains(&believed), "{believed}");
     }
     assert!(of(&network, 0, "goodput_share") > Some(0.8));

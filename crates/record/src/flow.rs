@@ -38,7 +38,7 @@ pub struct FlowSample {
     /// BBR's estimate of the bottleneck bandwidth.
     pub btl_bw: Option<Rate>,
     /// BBR's estimate of the propagation delay.
-    pub rt_prop: Option<Duration>,
+    pub rtprop: Option<Duration>,
     /// BBRv3's bound on the bandwidth from the losses since it last probed, if set.
     pub short_term_bw: Option<Rate>,
     /// BBRv3's bound on inflight from the same losses.

@@ -8,7 +8,7 @@
 //!
 //! - `recovery:metrics_updated` ("metrics_updated"): `latest_rtt`, `smoothed_rtt`, `min_rtt`, `congestion_window`,
 //!   `bytes_in_flight`, `ssthresh`, `pacing_rate`; and, as additional fields, which the draft allows, `delivery_rate`,
-//!   `btl_bw`, `rt_prop`, `short_term_bw`, `short_term_inflight`, `long_term_inflight`, `delivered_bytes`,
+//!   `btl_bw`, `rtprop`, `short_term_bw`, `short_term_inflight`, `long_term_inflight`, `delivered_bytes`,
 //!   `lost_bytes`, `below_tcp_bytes`. Unknown values are omitted. `min_rtt` is the minimum RTT of the samples so far.
 //!   In long runs these are thinned, so it may be a little above the flow's.
 //! - `recovery:congestion_state_updated` ("congestion_state_updated") when the state has changed.
@@ -121,7 +121,7 @@ fn metrics(sample: &FlowSample, min_rtt: Option<f64>) -> Value {
         ("pacing_rate", rate(Some(sample.pacing_rate))),
         ("delivery_rate", rate(sample.delivery_rate)),
         ("btl_bw", rate(sample.btl_bw)),
-        ("rt_prop", rtt(sample.rt_prop)),
+        ("rtprop", rtt(sample.rtprop)),
         ("short_term_bw", rate(sample.short_term_bw)),
         (
             "short_term_inflight",

@@ -36,8 +36,8 @@ pub struct Bbr1Spec {
     /// `btl_bw_window`: the number of round trips for which a delivery rate is remembered.
     #[serde(deserialize_with = "rounds", serialize_with = "count_as_text")]
     pub btl_bw_window: Option<u64>,
-    /// `rt_prop_window`: the time for which an RTT is remembered.
-    pub rt_prop_window: Option<Duration>,
+    /// `rtprop_window`: the time for which an RTT is remembered.
+    pub rtprop_window: Option<Duration>,
     /// `probe_rtt_duration`: the time that ProbeRTT stays at its minimum window.
     #[serde(deserialize_with = "positive")]
     pub probe_rtt_duration: Option<Duration>,
@@ -165,9 +165,9 @@ const MIN_GAIN: Ratio = Ratio::new(1, 100);
 
 const TOO_LARGE_A_PEAK: &str = "is too large: the next phase could not drain its queue";
 
-/// The minimum of `rt_prop_window`. A shorter one is below the RTT of long paths, whose RTprop would be forgotten
+/// The minimum of `rtprop_window`. A shorter one is below the RTT of long paths, whose RTprop would be forgotten
 /// before it is used.
-const MIN_RT_PROP_WINDOW: Duration = Duration::from_millis(100);
+const MIN_RTPROP_WINDOW: Duration = Duration::from_millis(100);
 
 /// Returns 2 − `gain`.
 fn opposite(gain: Ratio) -> Ratio {
@@ -186,20 +186,20 @@ impl Bbr1Spec {
             let reason = Reason::of(peak.as_f64()).words(format!(" {TOO_LARGE_A_PEAK}{fix}"));
             return Err(DocumentError::new("peak_gain", reason));
         }
-        let (window, probe) = (config.rt_prop_window, config.probe_rtt_duration);
-        if window >= MIN_RT_PROP_WINDOW && window > probe {
+        let (window, probe) = (config.rtprop_window, config.probe_rtt_duration);
+        if window >= MIN_RTPROP_WINDOW && window > probe {
             return Ok(());
         }
-        Err(match self.rt_prop_window {
+        Err(match self.rtprop_window {
             Some(_) => {
                 let reason = format!(
-                    " is too short; give at least {MIN_RT_PROP_WINDOW}, and more than probe_rtt_duration, which is {probe}"
+                    " is too short; give at least {MIN_RTPROP_WINDOW}, and more than probe_rtt_duration, which is {probe}"
                 );
-                DocumentError::new("rt_prop_window", Reason::of(window).words(reason))
+                DocumentError::new("rtprop_window", Reason::of(window).words(reason))
             }
             None => {
                 let reason =
-                    format!(" is too long; give less than rt_prop_window, which is {window}");
+                    format!(" is too long; give less than rtprop_window, which is {window}");
                 DocumentError::new("probe_rtt_duration", Reason::of(probe).words(reason))
             }
         })
@@ -230,7 +230,7 @@ impl Bbr1Spec {
             is_first_phase_random: (self.is_first_phase_random)
                 .unwrap_or(base.is_first_phase_random),
             btl_bw_window: self.btl_bw_window.unwrap_or(base.btl_bw_window),
-            rt_prop_window: self.rt_prop_window.unwrap_or(base.rt_prop_window),
+            rtprop_window: self.rtprop_window.unwrap_or(base.rtprop_window),
             probe_rtt_duration: self.probe_rtt_duration.unwrap_or(base.probe_rtt_duration),
             cwnd_gain: self.cwnd_gain.unwrap_or(base.cwnd_gain),
             has_policer_model: self.has_policer_model.unwrap_or(base.has_policer_model),
@@ -292,7 +292,7 @@ mod tests {
     #[test]
     fn a_gain_brings_its_counterpart_and_windows_are_as_given() {
         let text = "{ high_gain = 2, peak_gain = 1.1, cycle_phases = 6, btl_bw_window = 5, \
-                    rt_prop_window = \"2s\", probe_rtt_duration = \"50ms\" }";
+                    rtprop_window = \"2s\", probe_rtt_duration = \"50ms\" }";
         let read = scenario("bbr1", text).unwrap();
         let expected = Config {
             high_gain: Ratio::new(2, 1),
@@ -301,7 +301,7 @@ mod tests {
             trough_gain: Ratio::new(9, 10),
             cycle_phases: 6,
             btl_bw_window: 5,
-            rt_prop_window: Duration::from_secs(2),
+            rtprop_window: Duration::from_secs(2),
             probe_rtt_duration: Duration::from_millis(50),
             ..Config::linux()
         };
@@ -365,20 +365,20 @@ mod tests {
                 "flow.bbr1.startup_rounds: 0 rounds are no plateau; give 1 to 255",
             ),
             (
-                "{ rt_prop_window = \"0s\" }",
-                "flow.bbr1.rt_prop_window: 0s is too short; give at least 100ms",
+                "{ rtprop_window = \"0s\" }",
+                "flow.bbr1.rtprop_window: 0s is too short; give at least 100ms",
             ),
             (
-                "{ rt_prop_window = \"99ms\", probe_rtt_duration = \"50ms\" }",
-                "flow.bbr1.rt_prop_window: 99ms is too short; give at least 100ms, and more than probe_rtt_duration, which is 50ms",
+                "{ rtprop_window = \"99ms\", probe_rtt_duration = \"50ms\" }",
+                "flow.bbr1.rtprop_window: 99ms is too short; give at least 100ms, and more than probe_rtt_duration, which is 50ms",
             ),
             (
-                "{ rt_prop_window = \"200ms\" }",
-                "flow.bbr1.rt_prop_window: 200ms is too short; give at least 100ms, and more than probe_rtt_duration, which is 200ms",
+                "{ rtprop_window = \"200ms\" }",
+                "flow.bbr1.rtprop_window: 200ms is too short; give at least 100ms, and more than probe_rtt_duration, which is 200ms",
             ),
             (
                 "{ probe_rtt_duration = \"10s\" }",
-                "flow.bbr1.probe_rtt_duration: 10s is too long; give less than rt_prop_window, which is 10s",
+                "flow.bbr1.probe_rtt_duration: 10s is too long; give less than rtprop_window, which is 10s",
             ),
             (
                 "{ probe_rtt_duration = \"0s\" }",

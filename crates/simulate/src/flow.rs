@@ -280,7 +280,7 @@ pub fn sample(at: Duration, snapshot: &Snapshot) -> FlowSample {
         ssthresh: snapshot.ssthresh,
         pacing_rate: snapshot.pacing_rate,
         btl_bw: snapshot.btl_bw,
-        rt_prop: snapshot.rt_prop,
+        rtprop: snapshot.rtprop,
         short_term_bw: snapshot.short_term_bw,
         short_term_inflight: snapshot.short_term_inflight,
         long_term_inflight: snapshot.long_term_inflight,

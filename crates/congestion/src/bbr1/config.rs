@@ -47,7 +47,7 @@ pub struct Config {
     /// Routes change on longer scales, and a flow that pauses now and then sees the bare path by itself within it
     /// (paper, "Characterizing the Bottleneck": "tens of seconds to minutes"; its appendix and Linux,
     /// `bbr_min_rtt_win_sec`: 10 s).
-    pub rt_prop_window: Duration,
+    pub rtprop_window: Duration,
     /// The time that ProbeRTT stays at the least window, unless a round is longer. Both say 200 ms: long enough for
     /// flows with different RTTs to overlap, short enough to cost no more than 2 % of ten seconds (paper, appendix,
     /// "Steady-state Behavior"; Linux `bbr_probe_rtt_mode_ms`).
@@ -64,7 +64,7 @@ pub struct Config {
     pub extra_acked_gain: Ratio,
     /// Whether RTprop is the least RTT of the last ten seconds at all times. Paper: yes. Linux: no; when the least was
     /// not seen for ten seconds, the current RTT replaces it (`bbr_update_min_rtt`; BBR draft 00, "BBRUpdateRTprop").
-    pub is_rt_prop_windowed: bool,
+    pub is_rtprop_windowed: bool,
     /// Whether an RTT equal to RTprop, in microseconds, renews it as a lesser one does, and so puts off ProbeRTT. Linux: until
     /// November 2020 (`bbr_update_min_rtt`, `<=`), and not since ("tcp: only postpone PROBE_RTT if RTT is < current
     /// min_rtt estimate", in 5.10, 5.4.80 and 4.19.160). Paper: no; the RTT must be lower ("Behavior of Multiple BBR Flows Sharing a Bottleneck").
@@ -146,12 +146,12 @@ impl Config {
             cycle_phases: 8,
             is_first_phase_random: true,
             btl_bw_window: 10,
-            rt_prop_window: Duration::from_secs(10),
+            rtprop_window: Duration::from_secs(10),
             probe_rtt_duration: Duration::from_millis(200),
             cwnd_gain: Ratio::new(2, 1),
             pacing_margin: Ratio::new(1, 100),
             extra_acked_gain: Ratio::ONE,
-            is_rt_prop_windowed: false,
+            is_rtprop_windowed: false,
             does_equal_rtt_renew: false,
             does_equal_rate_renew: true,
             is_phase_a_burst: false,
@@ -195,7 +195,7 @@ impl Config {
         Config {
             pacing_margin: Ratio::ZERO,
             extra_acked_gain: Ratio::ZERO,
-            is_rt_prop_windowed: true,
+            is_rtprop_windowed: true,
             does_equal_rate_renew: false,
             is_end_host_budgeted: false,
             are_phase_ends_budgeted: false,

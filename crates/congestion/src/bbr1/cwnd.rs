@@ -68,7 +68,7 @@ impl Bbr1 {
     }
 
     fn bdp(&self, bw: Rate, gain: Ratio) -> Bytes {
-        self.control.bdp(bw, self.rt_prop.get(), gain)
+        self.control.bdp(bw, self.rtprop.get(), gain)
     }
 
     fn with_end_host_budget(&self, inflight: Bytes) -> Bytes {

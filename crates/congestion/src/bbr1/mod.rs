@@ -89,7 +89,7 @@ pub struct Bbr1 {
 
     round: Round,
     btl_bw: MaxRate,
-    rt_prop: LeastRtt,
+    rtprop: LeastRtt,
     full_pipe: FullPipe,
     ack_aggregation: AckAggregation,
     policer: Policer,
@@ -136,10 +136,10 @@ impl Bbr1 {
             is_restarting_from_idle: false,
             round: Round::new(),
             btl_bw: MaxRate::new(window, does_equal_rate_renew),
-            rt_prop: if config.is_rt_prop_windowed {
-                LeastRtt::of_window(now, config.rt_prop_window)
+            rtprop: if config.is_rtprop_windowed {
+                LeastRtt::of_window(now, config.rtprop_window)
             } else {
-                LeastRtt::new(now, config.rt_prop_window)
+                LeastRtt::new(now, config.rtprop_window)
             }
             .renewed_by_equal(config.does_equal_rtt_renew),
             full_pipe: FullPipe::after(config.startup_rounds),
@@ -176,7 +176,7 @@ impl Bbr1 {
             None => self.round.skip(),
         }
         self.update_episode(ack);
-        self.rt_prop.update(ack.now, ack.rtt);
+        self.rtprop.update(ack.now, ack.rtt);
     }
 
     /// The parts of the model that only a trustworthy sample may change.
@@ -285,7 +285,7 @@ impl Listed for Bbr1 {
 }
 
 impl Controller for Bbr1 {
-    control::answers!(control, rt_prop);
+    control::answers!(control, rtprop);
 
     fn on_idle_restart(&mut self, now: Time) {
         self.is_restarting_from_idle = true;
@@ -358,7 +358,7 @@ impl Controller for Bbr1 {
         Snapshot {
             send_quantum: self.send_quantum(),
             btl_bw: (!self.bw().is_zero()).then(|| self.bw()),
-            rt_prop: self.rt_prop.get(),
+            rtprop: self.rtprop.get(),
             pacing_gain: Some(self.pacing_gain()),
             cwnd_gain: Some(self.cwnd_gain()),
             round: self.round.count(),
@@ -439,7 +439,7 @@ mod tests {
     fn the_filters_are_those_of_the_settings() {
         let short = Config {
             btl_bw_window: 3,
-            rt_prop_window: Duration::from_secs(2),
+            rtprop_window: Duration::from_secs(2),
             ..Config::linux()
         };
         let cases = [
@@ -458,11 +458,11 @@ mod tests {
             assert_eq!(bbr1.btl_bw(), Rate::from_bytes_per_sec(rate_kept));
             for (ms, rtt) in [(40, 40), (3_000, 120), (10_041, 250)] {
                 let sample = RttSample::exact(Duration::from_millis(rtt));
-                bbr1.rt_prop.update(at(ms), Some(sample));
+                bbr1.rtprop.update(at(ms), Some(sample));
             }
-            assert!(bbr1.rt_prop.is_expired());
+            assert!(bbr1.rtprop.is_expired());
             let rtt_kept = Duration::from_millis(rtt_kept);
-            assert_eq!(bbr1.rt_prop.get(), Some(rtt_kept));
+            assert_eq!(bbr1.rtprop.get(), Some(rtt_kept));
         }
     }
 

@@ -67,11 +67,11 @@ impl Bbr1 {
         let State::ProbeBw(cycle) = &self.state else {
             return;
         };
-        let rt_prop = self.rt_prop.get().unwrap_or(Duration::MAX);
+        let rtprop = self.rtprop.get().unwrap_or(Duration::MAX);
         let length = if self.config.is_phase_a_burst {
-            rt_prop.max(BURST_TIME)
+            rtprop.max(BURST_TIME)
         } else {
-            rt_prop
+            rtprop
         };
         let is_full_length = ack.now.since(cycle.phase_start) > length;
         if self.is_phase_done(is_full_length, ack)
@@ -142,7 +142,7 @@ mod tests {
             rtt: RTPROP,
             is_ack_delayed: false,
         });
-        bbr1.rt_prop.update(Time::ZERO, rtt);
+        bbr1.rtprop.update(Time::ZERO, rtt);
         bbr1.btl_bw
             .update(1, Rate::from_transfer(MSS * 100, RTPROP), false);
         let bw = bbr1.bw();
@@ -201,7 +201,7 @@ mod tests {
                 rtt: Duration::from_micros(500),
                 is_ack_delayed: false,
             });
-            bbr1.rt_prop.update(Time::ZERO, rtt);
+            bbr1.rtprop.update(Time::ZERO, rtt);
             bbr1.state = State::ProbeBw(ProbeBw {
                 phase: 3,
                 phase_start: Time::ZERO,

@@ -17,7 +17,7 @@ impl Bbr1 {
     /// Enters if RTprop was not seen for too long, and leaves after the search.
     pub(super) fn check_probe_rtt(&mut self, ack: &Ack) {
         // While the application was silent, the queue was empty anyway. The ACK that ends the silence renews RTprop.
-        let is_due = self.rt_prop.is_expired() && !self.is_restarting_from_idle;
+        let is_due = self.rtprop.is_expired() && !self.is_restarting_from_idle;
         if is_due && !self.is_in_probe_rtt() {
             self.enter_probe_rtt(ack);
         }
@@ -26,7 +26,7 @@ impl Bbr1 {
 
     fn enter_probe_rtt(&mut self, ack: &Ack) {
         self.save_cwnd();
-        self.rt_prop.start_search();
+        self.rtprop.start_search();
         self.state = State::ProbeRtt(Stay::Draining);
         self.slow_stretch.begin(ack.rate.total_delivered);
     }
@@ -47,7 +47,7 @@ impl Bbr1 {
     /// Leaves if the time at the least window is over.
     pub(super) fn check_probe_rtt_done(&mut self, now: Time) {
         if matches!(&self.state, State::ProbeRtt(stay) if stay.is_time_over(now)) {
-            self.rt_prop.mark_seen(now);
+            self.rtprop.mark_seen(now);
             if self.full_pipe.is_reached() {
                 self.enter_probe_bw(now);
             } else {

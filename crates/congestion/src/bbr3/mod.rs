@@ -390,7 +390,7 @@ impl Controller for Bbr3 {
         Snapshot {
             send_quantum: self.send_quantum(),
             btl_bw: (!self.max_bw().is_zero()).then(|| self.max_bw()),
-            rt_prop: self.min_rtt.get(),
+            rtprop: self.min_rtt.get(),
             pacing_gain: Some(self.pacing_gain()),
             cwnd_gain: Some(self.cwnd_gain()),
             round: self.round.count(),

@@ -86,8 +86,8 @@ const EXITS: [Exit; 7] = [
 
 fn bdp(point: &Point) -> Bytes {
     let snapshot = point.snapshot;
-    let (bw, rt_prop) = (snapshot.btl_bw, snapshot.rt_prop);
-    bw.expect("known").bytes_in(rt_prop.expect("known"))
+    let (bw, rtprop) = (snapshot.btl_bw, snapshot.rtprop);
+    bw.expect("known").bytes_in(rtprop.expect("known"))
 }
 
 fn rounds_without_growth(points: &[Point]) -> u32 {
@@ -113,9 +113,9 @@ fn has_expired(points: &[Point], _: usize) -> bool {
     let now = points.last().expect("the ACK").now;
     let pairs = points.windows(2).rev();
     let is_news = |pair: &&[Point]| {
-        let is_lower = pair[1].snapshot.rt_prop < pair[0].snapshot.rt_prop;
+        let is_lower = pair[1].snapshot.rtprop < pair[0].snapshot.rtprop;
         let is_left = pair[0].snapshot.state == PROBE_RTT && pair[1].snapshot.state != PROBE_RTT;
-        is_lower || is_left || pair[0].snapshot.rt_prop.is_none()
+        is_lower || is_left || pair[0].snapshot.rtprop.is_none()
     };
     let seen = pairs.into_iter().find(is_news).map(|pair| pair[1].now);
     now.since(seen.unwrap_or(points[0].now)) > Duration::from_secs(10)

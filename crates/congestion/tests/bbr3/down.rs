@@ -118,7 +118,7 @@ fn wait_in_down(rate: Rate, rtt: Duration, is_in_rounds: bool, seed: u64) -> Opt
     assert_eq!(next[0].snapshot.state.name, REFILL, "{context}");
     let wait = next[0].now.since(stay[0].now);
     if is_in_rounds {
-        let target = stay[0].snapshot.btl_bw?.bytes_in(stay[0].snapshot.rt_prop?);
+        let target = stay[0].snapshot.btl_bw?.bytes_in(stay[0].snapshot.rtprop?);
         let most = (target.get() / MSS.get()).min(63);
         let rounds = rounds(stay, next);
         assert!((most - 1..=most).contains(&rounds), "{context}: {rounds}");

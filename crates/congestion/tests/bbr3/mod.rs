@@ -181,7 +181,7 @@ impl Case {
     /// `Inflight(1.0)`, for a state other than UP.
     fn full(self, snapshot: &Snapshot) -> Bytes {
         let bw = snapshot.btl_bw.expect("known");
-        let bdp = bw.bytes_in(snapshot.rt_prop.expect("known"));
+        let bdp = bw.bytes_in(snapshot.rtprop.expect("known"));
         let budget = snapshot.send_quantum * u64::from(self.quanta);
         bdp.max(budget).max(MSS * 4)
     }

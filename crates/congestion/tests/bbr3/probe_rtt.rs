@@ -35,7 +35,7 @@ fn entering_and_exiting_probe_rtt() {
         let seen = flow.points.partition_point(|point| point.now < from);
         let lowest = flow.points[..seen]
             .windows(2)
-            .rfind(|pair| pair[1].snapshot.rt_prop != pair[0].snapshot.rt_prop);
+            .rfind(|pair| pair[1].snapshot.rtprop != pair[0].snapshot.rtprop);
         let lowest = lowest.map_or(flow.points[0].now, |pair| pair[1].now);
         let ends = after(&flow.points[..seen], PROBE_RTT);
         let waited = from.since(lowest.max(ends.last().map_or(lowest, |(_, next)| next[0].now)));
@@ -51,7 +51,7 @@ fn entering_and_exiting_probe_rtt() {
         let stays = after(&flow.points, PROBE_RTT);
         let (stay, next) = stays[stays.len() - 1];
         let entry = stay[0].snapshot;
-        let bdp = entry.btl_bw.unwrap().bytes_in(entry.rt_prop.unwrap());
+        let bdp = entry.btl_bw.unwrap().bytes_in(entry.rtprop.unwrap());
         let least = Ratio::new(1, 2).of_bytes(bdp).max(MSS * 4);
         let low: Vec<_> = stay
             .iter()

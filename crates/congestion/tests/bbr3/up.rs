@@ -184,7 +184,7 @@ fn a_probe_lowers_inflight_longterm_by_beta_at_most() {
         sampler.on_packet_lost(&packet);
         let lost = Lost::new(flow.now(), packet, Bytes::ZERO, &sampler);
         flow.controller.on_packet_lost(&lost);
-        let bdp = up.btl_bw.unwrap().bytes_in(up.rt_prop.unwrap());
+        let bdp = up.btl_bw.unwrap().bytes_in(up.rtprop.unwrap());
         let least = Ratio::new(7, 10).of_bytes(bdp.min(up.cwnd));
         assert_eq!(flow.controller_state(), DOWN);
         assert_eq!(flow.snapshot().long_term_inflight, Some(least));

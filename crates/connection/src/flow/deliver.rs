@@ -33,9 +33,9 @@ impl Flow {
         };
         let rtt = rtt.map(|rtt| self.model.on_rtt(at, rtt, self.acks.delay));
         let least = match vantage {
-            Vantage::Sender => self.model.rt_prop(),
+            Vantage::Sender => self.model.rtprop(),
             // Without timestamps, nothing tells what the sender knew.
-            Vantage::Elsewhere => self.model.rt_prop().or(Some(Duration::MAX)),
+            Vantage::Elsewhere => self.model.rtprop().or(Some(Duration::MAX)),
         };
         let least = least.unwrap_or_default();
         let (sample, is_known) = self.deliveries.sample(at, least, news.is_late);
@@ -64,7 +64,7 @@ impl Flow {
                 delivery_rate: sample.delivery_rate,
                 inflight: self.flight(vantage),
                 btl_bw: self.model.btl_bw(),
-                rt_prop: self.model.rt_prop(),
+                rtprop: self.model.rtprop(),
                 delivered: sample.total_delivered,
                 retransmitted: self.retransmitted(),
                 limit: self.judge.present,

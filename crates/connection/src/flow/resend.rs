@@ -30,7 +30,7 @@ struct Resent<'f> {
     /// The payload of a full packet.
     full: u64,
     /// The estimate of RTprop, and the latest RTT.
-    rt_prop: Option<Duration>,
+    rtprop: Option<Duration>,
     last_rtt: Option<Duration>,
     /// True if the numbers of packets count them.
     are_counted: bool,
@@ -119,7 +119,7 @@ impl Flow {
             start: range.start,
             mark,
             full,
-            rt_prop: self.round_trips.or_least(self.model.rt_prop()),
+            rtprop: self.round_trips.or_least(self.model.rtprop()),
             last_rtt: self.model.last_rtt(),
             are_counted: mark.id != 0 && self.ids.numbers.missing().is_some(),
             highest,
@@ -276,7 +276,7 @@ impl Resent<'_> {
     /// have asked for it.
     fn is_late(&self, hole: &Entry) -> bool {
         let age = self.passage.at.since(hole.state.sent_time);
-        let is_soon = self.rt_prop.is_some_and(|rtt| age < rtt * 3 / 4);
+        let is_soon = self.rtprop.is_some_and(|rtt| age < rtt * 3 / 4);
         let order = self.mark.id.wrapping_sub(hole.mark.id).cast_signed();
         if self.are_counted && hole.mark.id != 0 && order.unsigned_abs() <= MAX_OVERTAKING {
             return order < 0;
@@ -284,7 +284,7 @@ impl Resent<'_> {
         match self.mark.value.zip(hole.repeat_value) {
             Some((value, after)) => match value.wrapping_sub(after).cast_signed() {
                 ..0 => true,
-                0 => self.rt_prop.is_none() || is_soon,
+                0 => self.rtprop.is_none() || is_soon,
                 1.. => false,
             },
             None => is_soon,

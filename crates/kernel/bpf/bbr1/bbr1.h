@@ -17,7 +17,7 @@ static inline void controller_init(struct controller *bbr, const struct connecti
 	bbr->initial_cwnd = max(connection->initial_cwnd, bbr->mss);
 	bbr->cwnd = bbr->initial_cwnd;
 	bbr->random.state = connection->seed;
-	bbr->rt_prop.last_seen = connection->now;
+	bbr->rtprop.last_seen = connection->now;
 	bbr->slow_stretch.from = U64_MAX;
 	bbr->totals.delivered_time = connection->now;
 	bbr->latest_losses.at = connection->now;
@@ -33,7 +33,7 @@ static inline u64 controller_cwnd(const struct controller *bbr)
 
 static inline void on_handshake(struct controller *bbr, u64 now, u64 rtt)
 {
-	rt_prop_update(&bbr->rt_prop, now, true, rtt, false);
+	rtprop_update(&bbr->rtprop, now, true, rtt, false);
 	pacing_fit_first_round(&bbr->pacing, rtt, bbr->cwnd, bbr->mss);
 }
 
@@ -143,7 +143,7 @@ static inline void update_model(struct controller *bbr, const struct ack *ack)
 	else
 		bbr->round.has_just_started = false;
 	update_episode(bbr, ack);
-	rt_prop_update(&bbr->rt_prop, ack->now, ack->has_rtt, ack->rtt, ack->is_ack_delayed);
+	rtprop_update(&bbr->rtprop, ack->now, ack->has_rtt, ack->rtt, ack->is_ack_delayed);
 }
 
 SEPARATE int on_ack(struct controller *bbr, const struct ack *ack)

@@ -20,7 +20,7 @@ struct config {
 	ratio extra_acked_gain;
 	u64 cycle_phases;
 	u64 btl_bw_window;
-	u64 rt_prop_window;
+	u64 rtprop_window;
 	u64 probe_rtt_duration;
 	u64 has_policer_model;
 };

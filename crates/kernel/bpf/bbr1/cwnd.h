@@ -18,7 +18,7 @@ static inline u64 with_end_host_budget(const struct controller *bbr, u64 infligh
 
 static inline u64 inflight_at(const struct controller *bbr, ratio gain)
 {
-	return with_end_host_budget(bbr, bdp_of(btl_bw(bbr), bbr->rt_prop.least, gain, bbr->initial_cwnd));
+	return with_end_host_budget(bbr, bdp_of(btl_bw(bbr), bbr->rtprop.least, gain, bbr->initial_cwnd));
 }
 
 /* The part of `inflight` that will be in the network when the next packet leaves. */
@@ -31,7 +31,7 @@ static inline u64 in_network(const struct controller *bbr, const struct ack *ack
 
 static inline u64 target_cwnd(const struct controller *bbr)
 {
-	u64 target = bdp_of(bw(bbr), bbr->rt_prop.least, cwnd_gain(bbr), bbr->initial_cwnd);
+	u64 target = bdp_of(bw(bbr), bbr->rtprop.least, cwnd_gain(bbr), bbr->initial_cwnd);
 
 	if (bbr->full_pipe.is_reached)
 		target = add(target, aggregation_allowance(&bbr->ack_aggregation, bw(bbr)));

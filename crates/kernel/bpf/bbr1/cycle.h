@@ -21,12 +21,12 @@ static inline bool is_phase_done(const struct controller *bbr, bool is_full_leng
 
 static inline void check_cycle_phase(struct controller *bbr, const struct ack *ack)
 {
-	u64 rt_prop = bbr->rt_prop.least.is_known ? bbr->rt_prop.least.nanos : U64_MAX;
+	u64 rtprop = bbr->rtprop.least.is_known ? bbr->rtprop.least.nanos : U64_MAX;
 	bool is_full_length;
 
 	if (bbr->mode != PROBE_BW)
 		return;
-	is_full_length = since(ack->now, bbr->probe_bw.phase_start) > rt_prop;
+	is_full_length = since(ack->now, bbr->probe_bw.phase_start) > rtprop;
 	if (is_phase_done(bbr, is_full_length, ack)) {
 		bbr->probe_bw.phase = (bbr->probe_bw.phase + 1) % cycle_phases();
 		bbr->probe_bw.phase_start = ack->now;

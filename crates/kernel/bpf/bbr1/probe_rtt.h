@@ -10,7 +10,7 @@ static inline void check_probe_rtt_done(struct controller *bbr, u64 now)
 {
 	if (bbr->mode != PROBE_RTT || !bbr->probe_rtt.is_at_least_window || now <= bbr->probe_rtt.end)
 		return;
-	rt_prop_mark_seen(&bbr->rt_prop, now);
+	rtprop_mark_seen(&bbr->rtprop, now);
 	if (bbr->full_pipe.is_reached)
 		enter_probe_bw(bbr, now);
 	else
@@ -35,7 +35,7 @@ static inline void stay_in_probe_rtt(struct controller *bbr, const struct ack *a
 
 static inline void check_probe_rtt(struct controller *bbr, const struct ack *ack)
 {
-	if (bbr->rt_prop.is_expired && !bbr->is_restarting_from_idle && bbr->mode != PROBE_RTT) {
+	if (bbr->rtprop.is_expired && !bbr->is_restarting_from_idle && bbr->mode != PROBE_RTT) {
 		save_cwnd(bbr);
 		bbr->mode = PROBE_RTT;
 		bbr->probe_rtt.is_at_least_window = false;

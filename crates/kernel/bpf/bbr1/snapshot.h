@@ -12,7 +12,7 @@ static inline struct snapshot controller_snapshot(const struct controller *bbr)
 		.send_quantum = bbr->pacing.quantum,
 		.mode = bbr->mode,
 		.bw = bw(bbr),
-		.min_rtt = bbr->rt_prop.least.is_known ? bbr->rt_prop.least.nanos : U64_MAX,
+		.min_rtt = bbr->rtprop.least.is_known ? bbr->rtprop.least.nanos : U64_MAX,
 		.pacing_gain = pacing_gain(bbr),
 		.cwnd_gain = cwnd_gain(bbr),
 		.round = bbr->round.count,

@@ -12,7 +12,7 @@
 #include "ack_aggregation.h"
 #include "config.h"
 #include "policer.h"
-#include "rt_prop.h"
+#include "rtprop.h"
 
 enum mode {
 	STARTUP,
@@ -68,7 +68,7 @@ struct controller {
 
 	struct round round;
 	struct max_filter btl_bw;
-	struct rt_prop rt_prop;
+	struct rtprop rtprop;
 	struct full_pipe full_pipe;
 	struct ack_aggregation ack_aggregation;
 	struct policer policer;

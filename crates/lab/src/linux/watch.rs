@@ -252,7 +252,7 @@ fn sample(at: Duration, socket: &SocketState, limits: Limits) -> FlowSample {
         },
         pacing_rate: info.pacing_rate.unwrap_or(Rate::MAX),
         btl_bw: model.and_then(|model| model.bw),
-        rt_prop: model.and_then(|model| model.min_rtt),
+        rtprop: model.and_then(|model| model.min_rtt),
         short_term_bw: model.and_then(|model| model.short_term_bw),
         short_term_inflight: model.and_then(|model| model.short_term_inflight),
         long_term_inflight: model.and_then(|model| model.long_term_inflight),

@@ -7,5 +7,5 @@ mod pacing;
 mod pitfalls;
 mod recorder;
 mod recovery;
-mod rt_prop;
+mod rtprop;
 mod world;

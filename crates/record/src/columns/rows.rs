@@ -63,7 +63,7 @@ pub(super) fn sample_columns<'r>() -> Vec<Column<'r, SampleRow<'r>>> {
         /// BBR's estimate of the bottleneck bandwidth
         "btl_bw_bps": |row| row.sample?.btl_bw,
         /// BBR's estimate of the propagation delay
-        "rtprop_ms": |row| row.sample?.rt_prop,
+        "rtprop_ms": |row| row.sample?.rtprop,
         /// BBRv3's bound on the bandwidth, from the losses since it last probed the bandwidth; null while there is none,
         /// and with engine `linux`
         "short_term_bw_bps": |row| row.sample?.short_term_bw,

@@ -11,7 +11,7 @@ mod probe_rtt;
 mod queue;
 mod recovery;
 mod rounds;
-mod rt_prop;
+mod rtprop;
 mod settling;
 mod share;
 mod startup;
@@ -59,7 +59,7 @@ const SUBJECTS: [(&[Measure], Source); 17] = [
     (startup::MEASURES, Source::Samples),
     (cycle::MEASURES, Source::Samples),
     (steps::MEASURES, Source::Samples),
-    (rt_prop::MEASURES, Source::Samples),
+    (rtprop::MEASURES, Source::Samples),
     (settling::MEASURES, Source::Samples),
     (probe_rtt::MEASURES, Source::Samples),
     (recovery::MEASURES, Source::Samples),

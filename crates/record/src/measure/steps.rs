@@ -75,7 +75,7 @@ pub(super) const MEASURES: &[Measure] = &[
         of: |subject| {
             let step = Step::of(subject)?;
             let before = step.before?;
-            let bdp = before.btl_bw?.bits_per_sec() as f64 / 8.0 * before.rt_prop?.as_secs_f64();
+            let bdp = before.btl_bw?.bits_per_sec() as f64 / 8.0 * before.rtprop?.as_secs_f64();
             let most = step.after.iter().map(|sample| sample.inflight).max()?;
             Some(most.get() as f64 / bdp)
         },

@@ -63,7 +63,7 @@ pub fn flow(flow: &FlowTimeline, summary: &FlowSummary, origin: Time) -> Option<
     let rate = throughput(samples, &seconds);
     let btl_bw = points(samples, &|sample| Some(megabits(sample.btl_bw)));
     let rtt = |sample: &Sample| Some(sample.rtt?.as_millis_f64());
-    let rt_prop = points(samples, &|sample| Some(sample.rt_prop?.as_millis_f64()));
+    let rtprop = points(samples, &|sample| Some(sample.rtprop?.as_millis_f64()));
     let inflight = |sample: &Sample| Some(sample.inflight.get() as f64 / 1e3);
     let reference = Look::line(GREY, Dash::Dashed);
     let values = |points: &[(f64, f64)]| points.iter().map(|point| point.1).collect::<Vec<_>>();
@@ -86,7 +86,7 @@ pub fn flow(flow: &FlowTimeline, summary: &FlowSummary, origin: Time) -> Option<
             Unit::MILLISECONDS,
             [
                 measured("RTT", line(1), &rtt),
-                vec![Curve::new("BtlBw, RTprop", reference, rt_prop)],
+                vec![Curve::new("BtlBw, RTprop", reference, rtprop)],
             ]
             .concat(),
         ),
@@ -132,7 +132,7 @@ fn parts(samples: &[Sample]) -> Vec<&[Sample]> {
     };
     let span = last.at.since(first.at);
     let is_on = |one: &Sample, next: &Sample| {
-        let rtt = one.rtt.or(one.rt_prop);
+        let rtt = one.rtt.or(one.rtprop);
         !is_pause(next.at.since(one.at), rtt, span)
     };
     samples.chunk_by(is_on).collect()
@@ -314,7 +314,7 @@ mod tests {
             delivery_rate: Some(Rate::from_bits_per_sec(1_000_000 * (1 + number % 9))),
             inflight: Bytes::new(1000 * (number % 50)),
             btl_bw: Rate::from_bits_per_sec(9_000_000),
-            rt_prop: Some(Duration::from_millis(40)),
+            rtprop: Some(Duration::from_millis(40)),
             delivered: Bytes::new(number * 1000),
             retransmitted: 0,
             limit: Limit::Bottleneck,
@@ -344,7 +344,7 @@ mod tests {
             delivery_rate: None,
             inflight: Bytes::new(1000),
             btl_bw: Rate::from_bits_per_sec(8_000_000),
-            rt_prop: Some(Duration::from_millis(40)),
+            rtprop: Some(Duration::from_millis(40)),
             delivered: Bytes::new(delivered),
             retransmitted: 0,
             limit: Limit::Bottleneck,

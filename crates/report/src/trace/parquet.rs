@@ -207,7 +207,7 @@ pub fn samples<'s>(
         /// BtlBw from the paper's filter
         "btl_bw_bps": |row| row.sample.btl_bw,
         /// RTprop from the paper's filter
-        "rtprop_ms": |row| row.sample.rt_prop,
+        "rtprop_ms": |row| row.sample.rtprop,
         /// payload delivered so far
         "delivered_bytes": |row| row.sample.delivered,
         /// packets retransmitted so far

@@ -59,7 +59,7 @@ fn what_the_draft_and_qvis_want() {
         assert_eq!(metrics["pacing_rate"], sample.pacing_rate.bits_per_sec());
         assert_eq!(metrics["latest_rtt"], sample.rtt.unwrap().as_millis_f64());
         assert!(metrics["min_rtt"].as_f64() <= metrics["latest_rtt"].as_f64());
-        assert_eq!(metrics["rt_prop"], 40.0);
+        assert_eq!(metrics["rtprop"], 40.0);
         assert!(metrics.get("ssthresh").is_none(), "not known, so not told");
     }
     let states: Vec<&str> = named("recovery:congestion_state_updated")

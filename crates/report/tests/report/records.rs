@@ -74,7 +74,7 @@ pub fn record(name: &str, controller: &str, is_partial: bool) -> Record {
             cwnd: rate.bytes_in(rtt) * 2,
             pacing_rate: rate,
             btl_bw: is_bbr.then_some(rate),
-            rt_prop: is_bbr.then_some(Duration::from_millis(40)),
+            rtprop: is_bbr.then_some(Duration::from_millis(40)),
             short_term_bw: is_bbr.then_some(rate),
             long_term_inflight: is_bbr.then_some(rate.bytes_in(rtt)),
             state: Some(state),

@@ -152,10 +152,10 @@ fn five_flows_of_the_papers_bbr_come_to_share_fairly() {
 
 /// The shares of five flows of the BBR of the paper's time that start two seconds apart, in the second half of a
 /// minute, with this RTprop window.
-fn shares_with_rt_prop_window(window: Duration, seed: u64) -> Vec<f64> {
+fn shares_with_rtprop_window(window: Duration, seed: u64) -> Vec<f64> {
     let (rate, rtt) = (mbit(100), millis(10));
     let bbr1 = bbr1::Config {
-        rt_prop_window: window,
+        rtprop_window: window,
         ..bbr1::Config::linux_4_19()
     };
     let flow = |index: u64| {
@@ -180,9 +180,9 @@ fn shares_with_rt_prop_window(window: Duration, seed: u64) -> Vec<f64> {
 #[test]
 fn without_probe_rtt_flows_that_start_late_keep_more_than_their_share() {
     for seed in [1, 2] {
-        let with = shares_with_rt_prop_window(millis(10 * SECOND), seed);
+        let with = shares_with_rtprop_window(millis(10 * SECOND), seed);
         assert!(jain(&with) > 0.95, "seed {seed}: {with:?}");
-        let without = shares_with_rt_prop_window(millis(1_000 * SECOND), seed);
+        let without = shares_with_rtprop_window(millis(1_000 * SECOND), seed);
         assert!(jain(&without) < 0.7, "seed {seed}: {without:?}");
         assert!(without[4] > 10.0 * without[0], "seed {seed}: {without:?}");
     }

@@ -181,7 +181,7 @@ mod tests {
             delivery_rate: None,
             inflight: Bytes::ZERO,
             btl_bw: Rate::ZERO,
-            rt_prop: None,
+            rtprop: None,
             delivered: Bytes::new(place * 1_000),
             retransmitted: 0,
             limit: Limit::Bottleneck,

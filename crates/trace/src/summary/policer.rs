@@ -168,7 +168,7 @@ mod tests {
                 delivery_rate: None,
                 inflight: Bytes::ZERO,
                 btl_bw: Rate::ZERO,
-                rt_prop: None,
+                rtprop: None,
                 delivered: Bytes::new(passed as u64),
                 retransmitted: 0,
                 limit: Limit::Window,

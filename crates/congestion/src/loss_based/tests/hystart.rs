@@ -59,10 +59,10 @@ fn hystart_resumes_slow_start_after_a_false_alarm() {
     flow.bottleneck = Rate::MAX;
     flow.round();
     flow.round();
-    flow.rt_prop = RTT + Duration::from_millis(10);
+    flow.rtprop = RTT + Duration::from_millis(10);
     flow.round();
     assert_eq!(flow.state(), "ConservativeSlowStart");
-    flow.rt_prop = RTT;
+    flow.rtprop = RTT;
     flow.round();
     assert_eq!(flow.state(), "SlowStart");
     let before = flow.packets();

@@ -6,21 +6,21 @@ use tables::statistics::median;
 
 pub(super) const MEASURES: &[Measure] = &[
     Measure {
-        name: "rt_prop_p50",
+        name: "rtprop_p50",
         unit: Dimension::Plain,
         is_windowed: true,
         about: "median of the RTprop that a flow believes in, in RTprops of the path, of the flow with the longest",
         of: |subject| {
             let medians = subject.each().filter_map(|(summary, flow)| {
                 let samples = subject.samples(flow?).iter();
-                let believed = samples.filter_map(|sample| Some(sample.rt_prop?.as_millis_f64()));
+                let believed = samples.filter_map(|sample| Some(sample.rtprop?.as_millis_f64()));
                 Some(median(believed)? / subject.rtprop_ms(summary)?)
             });
             medians.reduce(f64::max)
         },
     },
     Measure {
-        name: "rt_prop_follow",
+        name: "rtprop_follow",
         unit: Dimension::Time,
         is_windowed: true,
         about: "time from the change of the path's RTprop until the first flow believes in one within 5 % of the new one",
@@ -32,7 +32,7 @@ pub(super) const MEASURES: &[Measure] = &[
                 .find_map(|change| Some((change.at, change.rtt?.as_millis_f64())))?;
             let mut samples = subject.samples(subject.flows().next()?).iter();
             let found = samples.find(|sample| {
-                let believed = sample.rt_prop.map(|rt_prop| rt_prop.as_millis_f64());
+                let believed = sample.rtprop.map(|rtprop| rtprop.as_millis_f64());
                 sample.at >= at && believed.is_some_and(|ms| (ms / rtt - 1.0).abs() <= 0.05)
             })?;
             Some(found.at.saturating_sub(at).as_millis_f64())

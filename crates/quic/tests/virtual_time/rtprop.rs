@@ -14,7 +14,7 @@ const SECOND: Duration = Duration::from_secs(1);
 /// be found although each sample includes the receiver's delay. If all samples were refused as delayed, RTprop would
 /// stay at 118 ms.
 #[test]
-fn a_rise_of_rt_prop_is_found_where_each_ack_is_for_one_packet() {
+fn a_rise_of_rtprop_is_found_where_each_ack_is_for_one_packet() {
     for rate in ["100kbit", "2mbit"] {
         let samples = Arc::new(Samples::default());
         let controllers = factory(ControllerKind::Bbr1, 1, Some(samples.clone()));
@@ -25,8 +25,8 @@ fn a_rise_of_rt_prop_is_found_where_each_ack_is_for_one_packet() {
         world.path = Path::new(simple_path(rate, 600, 2, "0%"), 2).unwrap();
         world.run(SECOND * 20);
         let last = *samples.0.lock().unwrap().last().unwrap();
-        let rt_prop = last.snapshot.rt_prop.unwrap().as_millis_f64();
-        println!("{rate}: RTprop {rt_prop:.1} ms");
-        assert!((600.0..=750.0).contains(&rt_prop), "{rate}: {rt_prop} ms");
+        let rtprop = last.snapshot.rtprop.unwrap().as_millis_f64();
+        println!("{rate}: RTprop {rtprop:.1} ms");
+        assert!((600.0..=750.0).contains(&rtprop), "{rate}: {rtprop} ms");
     }
 }
