@@ -7,6 +7,7 @@ mod samples;
 mod usage;
 
 use congestion::{Ack, Bytes, Duration, Lost, Rate, Recovery, Sent, Time};
+use tables::statistics::quantile;
 
 use crate::report::{Fault, Finding, Report};
 use crate::setting::{NARROW_WINDOW_PACKETS, RTPROP};
@@ -28,13 +29,6 @@ pub(crate) struct Judge<'r> {
 
 fn share(part: usize, of: usize) -> f64 {
     part as f64 / of.max(1) as f64
-}
-
-/// The quantile `q` of durations or rates.
-fn quantile(mut values: Vec<f64>, q: f64) -> Option<f64> {
-    values.sort_by(f64::total_cmp);
-    let last = values.len().checked_sub(1)?;
-    values.get((last as f64 * q) as usize).copied()
 }
 
 impl Judge<'_> {

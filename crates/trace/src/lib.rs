@@ -21,7 +21,6 @@
 pub mod fuzz;
 mod guess;
 mod hosts;
-mod median;
 mod probes;
 pub mod quic;
 mod scenario;

@@ -3,9 +3,8 @@
 //! seconds, down to half of the BDP (draft-ietf-ccwg-bbr, "ProbeRTT"). Losses do not matter here: they do not stop the
 //! dips, and they do not look like dips, because a loss-based controller restores its window slowly.
 
+use tables::statistics::median;
 use units::{Duration, Time};
-
-use crate::median::median;
 
 /// The level before a dip is the median of this many rounds.
 const ROUNDS_BEFORE: usize = 8;
@@ -174,12 +173,10 @@ fn dips(rounds: &[(Time, f64)]) -> Vec<Dip> {
             dip.least = dip.least.min(*most);
             continue;
         }
-        let packets = |(_, most): &(Time, f64)| *most;
-        let before: Vec<f64> = rounds[index - ROUNDS_BEFORE..index]
-            .iter()
-            .map(packets)
-            .collect();
-        let before = median(&before);
+        let before = rounds[index - ROUNDS_BEFORE..index].iter();
+        let Some(before) = median(before.map(|(_, most)| *most)) else {
+            continue;
+        };
         let after = rounds[index + 1..].iter().take(MAX_DIP_ROUNDS).enumerate();
         let mut soon = after.take_while(|(later, (then, _))| {
             *later < MAX_DIP_OF_LONG_ROUNDS || then.since(*at) <= MAX_DIP

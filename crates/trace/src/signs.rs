@@ -1,9 +1,9 @@
 //! The signs of a flow's controller in its course.
 
 use connection::{Flow, Round};
+use tables::statistics;
 use units::Time;
 
-use crate::median::median;
 use crate::probes::Probes;
 
 /// The rounds of the initial growth, in which all controllers are much the same.
@@ -81,6 +81,11 @@ impl Signs {
             lost: (flow.recovery.repeats.lost() + flow.lost_before()) as f64 / sent,
         }
     }
+}
+
+/// The median; NaN if there are no values.
+fn median(values: &[f64]) -> f64 {
+    statistics::median(values.iter().copied()).unwrap_or(f64::NAN)
 }
 
 /// A round and its number.

@@ -7,6 +7,7 @@ use units::{Duration, Rate, Time};
 use super::table::limits;
 use crate::points::is_pause;
 use tables::numbers::{bits_per_sec, count, known, percent, span};
+use tables::statistics::Sorted;
 
 /// The maximum number of points of a time line.
 const MAX_POINTS: usize = 1200;
@@ -189,13 +190,12 @@ fn operating_point(flow: &FlowTimeline) -> Vec<Chart> {
                 bin.push(value);
             }
         }
+        let bins: Vec<Sorted> = bins.into_iter().map(Sorted::from_iter).collect();
         let quantile = |share: f64| {
-            let each = bins.iter_mut().enumerate();
-            let points = each.filter_map(|(place, bin)| {
-                bin.sort_unstable_by(f64::total_cmp);
-                let at = bin.get(((bin.len().max(1) - 1) as f64 * share) as usize)?;
-                (bin.len() >= MIN_BIN_SAMPLES)
-                    .then_some(((place as f64 + 0.5) / BINS as f64 * most, *at))
+            let points = bins.iter().enumerate().filter_map(|(place, bin)| {
+                let value = bin.quantile(share)?;
+                (bin.values().len() >= MIN_BIN_SAMPLES)
+                    .then_some(((place as f64 + 0.5) / BINS as f64 * most, value))
             });
             points.collect::<Vec<_>>()
         };
@@ -220,7 +220,7 @@ fn operating_point(flow: &FlowTimeline) -> Vec<Chart> {
 }
 
 /// Returns the lines of both charts, which share a legend.
-fn quantiles(mut of: impl FnMut(f64) -> Vec<(f64, f64)>) -> Vec<Curve> {
+fn quantiles(of: impl Fn(f64) -> Vec<(f64, f64)>) -> Vec<Curve> {
     let line = |dash, width| Look::line(Look::of_place(4).colour, dash).wide(width);
     let faint = line(Dash::Dotted, 1.2);
     vec![

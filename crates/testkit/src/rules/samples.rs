@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use congestion::{Ack, Bytes, Duration, Rate};
+use tables::statistics::quantile;
 
-use super::{Judge, quantile, share};
+use super::{Judge, share};
 use crate::report::Fault;
 use crate::setting::{PACE, RTPROP};
 

@@ -1,6 +1,7 @@
 //! The results for a QUIC connection, in numbers.
 
 use serde::Serialize;
+use tables::statistics::nearest_rank;
 use units::{Duration, Time};
 
 use super::connection::{QuicConnection, Way};
@@ -165,7 +166,7 @@ impl SpinSummary {
     fn of(shown: &Shown) -> Option<SpinSummary> {
         let sorted = &shown.sorted;
         let (first, last) = (sorted.first()?, sorted.last()?);
-        let at = |percent: usize| millis(sorted[(sorted.len() - 1) * percent / 100]);
+        let quantile = |share: f64| nearest_rank(sorted, share).map(millis);
         let sum: f64 = sorted.iter().copied().map(millis).sum();
         let [to_server, to_client] = shown.halves;
         Some(SpinSummary {
@@ -173,8 +174,8 @@ impl SpinSummary {
             rtt_ms: RttSummary {
                 min: millis(*first),
                 mean: sum / sorted.len() as f64,
-                p50: at(50),
-                p95: at(95),
+                p50: quantile(0.5)?,
+                p95: quantile(0.95)?,
                 max: millis(*last),
             },
             to_client_ms: to_client.map(millis),

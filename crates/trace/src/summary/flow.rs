@@ -2,6 +2,7 @@
 
 use connection::{Connection, Flow, Limit, Sample, Shares};
 use serde::Serialize;
+use tables::statistics::Sorted;
 use units::{Bytes, Duration, Rate};
 
 use super::capture_point::CapturePoint;
@@ -351,13 +352,10 @@ fn rtts(flow: &Flow) -> Option<RttSummary> {
 }
 
 fn spread(samples: &[Sample], of: impl Fn(&Sample) -> Option<f64>) -> Option<Spread> {
-    let mut values: Vec<f64> = samples.iter().filter_map(of).collect();
-    values.sort_unstable_by(f64::total_cmp);
-    let last = values.len().checked_sub(1)?;
-    let at = |percent: usize| values[last * percent / 100];
+    let values: Sorted = samples.iter().filter_map(of).collect();
     Some(Spread {
-        p50: at(50),
-        p95: at(95),
-        max: at(100),
+        p50: values.quantile(0.5)?,
+        p95: values.quantile(0.95)?,
+        max: values.max()?,
     })
 }

@@ -5,6 +5,7 @@
 //! the rate allows, unless the bucket was full in between. Random losses occur at any number of tokens.
 
 use connection::{Loss, Round, Sample};
+use tables::statistics::median;
 use units::{Duration, Rate, Time};
 
 /// A queue below one part in this many of RTprop is short.
@@ -92,26 +93,16 @@ pub fn policer(
     if between < MIN_PACKETS_BETWEEN * mss as f64 {
         return None;
     }
-    let middle = |values: &mut Vec<f64>| {
-        values.sort_unstable_by(f64::total_cmp);
-        values
-            .get(values.len() / 2)
-            .copied()
-            .unwrap_or(f64::INFINITY)
-    };
-    let mut off: Vec<f64> = balances.iter().map(|(off, _)| *off).collect();
-    let mut held: Vec<f64> = balances.iter().map(|(_, held)| *held).collect();
-    let allowed =
-        (middle(&mut held) * MAX_IMBALANCE_OF_TOKENS).max(between * MAX_IMBALANCE_OF_BYTES);
-    let is_balanced = middle(&mut off) <= allowed;
-    is_balanced.then(|| Rate::from_bytes_per_sec(rate as u64))
+    let off = median(balances.iter().map(|(off, _)| *off))?;
+    let held = median(balances.iter().map(|(_, held)| *held))?;
+    let allowed = (held * MAX_IMBALANCE_OF_TOKENS).max(between * MAX_IMBALANCE_OF_BYTES);
+    (off <= allowed).then(|| Rate::from_bytes_per_sec(rate as u64))
 }
 
 fn are_without_queue(losses: &[Loss], rtt_min: Duration) -> bool {
-    let mut rtts: Vec<Duration> = losses.iter().filter_map(Loss::rtt).collect();
-    rtts.sort_unstable();
-    let middle = rtts.get(rtts.len() / 2);
-    middle.is_some_and(|rtt| *rtt <= rtt_min + rtt_min / MIN_QUEUE_DIVISOR)
+    let rtts = losses.iter().filter_map(Loss::rtt);
+    let longest = rtt_min + rtt_min / MIN_QUEUE_DIVISOR;
+    median(rtts.map(Duration::as_secs_f64)).is_some_and(|rtt| rtt <= longest.as_secs_f64())
 }
 
 /// For how long the application or the receiver limited the flow between two moments, to a round.

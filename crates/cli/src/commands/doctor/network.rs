@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use quic::endpoint::{SOCKET_BUFFER_BYTES, most_segments};
 use tables::numbers;
+use tables::statistics::nearest_rank;
 
 use super::finding::{Finding, by_root};
 
@@ -81,7 +82,7 @@ fn timers() -> Finding {
         })
         .collect();
     late.sort_unstable();
-    let most = late[WAITS * 95 / 100];
+    let most = nearest_rank(&late, 0.95).unwrap_or_default();
     let shown = numbers::span(most.as_secs_f64() * 1e3);
     let detail = format!("95 % of waits are at most {shown} late");
     if most <= MAX_LATENESS {
