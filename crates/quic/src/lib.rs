@@ -15,4 +15,4 @@ pub mod observer;
 pub mod probe;
 pub mod server;
 
-pub use driver::{Bell, Datagram, Ground, Lateness, Port, System, Worker};
+pub use driver::{Datagram, DatagramSocket, Environment, Lateness, System, Waker, Worker};

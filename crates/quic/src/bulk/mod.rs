@@ -25,7 +25,7 @@ use noq_proto::{Connection, ConnectionError, PathId};
 use tokio::sync::oneshot;
 
 use crate::controller::Controllers;
-use crate::driver::{self, Driver, Lateness, Outlet};
+use crate::driver::{self, ClientSocket, Driver, Lateness};
 use crate::endpoint::{self, EndpointError, Fingerprint};
 use sender::Sender;
 
@@ -214,7 +214,9 @@ impl SendingThread {
     /// # Errors
     /// The system cannot open a socket.
     pub fn socket(&self, server: SocketAddr, ecn: bool) -> Result<SendingSocket, BulkError> {
-        Ok(SendingSocket(Arc::new(self.driver.outlet(server, ecn)?)))
+        Ok(SendingSocket(Arc::new(
+            self.driver.client_socket(server, ecn)?,
+        )))
     }
 
     /// Sends one flow. Dropping the future closes its connection. Must be called within a tokio runtime.
@@ -243,7 +245,7 @@ impl SendingThread {
 
 /// Sends bulk flows over one socket, which is closed with the last clone of this value and the last flow.
 #[derive(Debug, Clone)]
-pub struct SendingSocket(Arc<Outlet>);
+pub struct SendingSocket(Arc<ClientSocket>);
 
 impl SendingSocket {
     /// Sends one flow: see [`SendingThread::send_watched`].

@@ -12,7 +12,7 @@ use noq_proto::{
 use super::ALPN;
 use super::report::Report;
 use super::unread::{MIN_WINDOW_BYTES, Share, Unread};
-use crate::driver::{Application, Crowd, Door, Driver, Line, Verdict};
+use crate::driver::{Admission, Application, ConnectionCounts, Driver, SharedConnection, Verdict};
 use crate::endpoint::{self, EndpointError, Fingerprint, Identity, STREAMS};
 use crate::server;
 
@@ -85,11 +85,15 @@ fn transport() -> TransportConfig {
 /// Accepts every client while there is room.
 struct Everybody(Unread);
 
-impl Door for Everybody {
-    fn meet(&mut self, incoming: Incoming, crowd: Crowd) -> Option<(Incoming, Verdict)> {
-        let verdict = if crowd.connections >= MAX_CONNECTIONS {
+impl Admission for Everybody {
+    fn admit(
+        &mut self,
+        incoming: Incoming,
+        counts: ConnectionCounts,
+    ) -> Option<(Incoming, Verdict)> {
+        let verdict = if counts.connections >= MAX_CONNECTIONS {
             Verdict::Refuse
-        } else if crowd.unproven >= UNPROVEN_BEFORE_RETRY && incoming.may_retry() {
+        } else if counts.unproven >= UNPROVEN_BEFORE_RETRY && incoming.may_retry() {
             Verdict::Retry
         } else {
             Verdict::Accept(Box::new(Receiver::new(self.0.share(), Instant::now())))
@@ -250,9 +254,9 @@ impl Receiver {
 }
 
 impl Application for Receiver {
-    fn begin(&mut self, line: Line) {
+    fn begin(&mut self, shared: SharedConnection) {
         let window = VarInt::from_u32(self.share.window_bytes());
-        line.lock().set_receive_window(window);
+        shared.lock().set_receive_window(window);
     }
 
     fn on_event(&mut self, event: Event, connection: &mut Connection, now: Instant) {

@@ -1,7 +1,7 @@
 //! The bound on the unread data of all connections of a receiver.
 //!
 //! A stream that has a hole is not read. So each connection can make the receiver hold as much as its receive window,
-//! and a window cannot be taken back. The first [`PARTS`] connections get two thirds of all room, and later ones get
+//! and a window cannot be taken back. The first [`SHARE_DIVISOR`] connections get two thirds of all room, and later ones get
 //! ever smaller windows, so that nobody can take everything. Flows over one bottleneck share its bandwidth-delay
 //! product in the same way.
 
@@ -16,8 +16,8 @@ pub const MIN_WINDOW_BYTES: u32 = 256 << 10;
 /// The bytes that all connections together may have beyond that.
 const MAX_UNREAD_BYTES: u64 = 2 << 30;
 
-/// The next connection gets this fraction (one part of so many) of what is left, up to a full window.
-const PARTS: u64 = 64;
+/// A new connection gets the bytes that are left divided by this, up to a full window.
+const SHARE_DIVISOR: u64 = 64;
 
 /// The room for the unread data of all connections.
 #[derive(Debug, Clone)]
@@ -32,7 +32,7 @@ impl Unread {
     /// Takes the share of one more connection.
     pub fn share(&self) -> Share {
         let most = u64::from(RECEIVE_WINDOW_BYTES - MIN_WINDOW_BYTES);
-        let part = |left: u64| (left / PARTS).min(most);
+        let part = |left: u64| (left / SHARE_DIVISOR).min(most);
         let left = self.0.update(Ordering::Relaxed, Ordering::Relaxed, |left| {
             left - part(left)
         });

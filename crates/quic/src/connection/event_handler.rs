@@ -9,7 +9,7 @@ use noq_proto::{Connection, ConnectionError, Event, StreamEvent, StreamId};
 
 use super::open_connections::Registration;
 use super::waiting::Waiting;
-use crate::driver::{Application, Line};
+use crate::driver::{Application, SharedConnection};
 
 /// Handles a connection's events on the driver's thread. It continues what tasks have begun there, so a task whose
 /// piece of data is larger than a datagram is not woken for each datagram.
@@ -73,9 +73,9 @@ fn wake(wakers: &mut HashMap<StreamId, Waker>, stream: StreamId) {
 }
 
 impl Application for EventHandler {
-    fn begin(&mut self, line: Line) {
+    fn begin(&mut self, shared: SharedConnection) {
         if let Some(registration) = &mut self.registration {
-            registration.come(line);
+            registration.come(shared);
         }
     }
 

@@ -10,7 +10,7 @@ use super::Connection;
 use super::event_handler::EventHandler;
 use super::open_connections::{OpenConnections, Registration, Waiter};
 use super::waiting::Waiting;
-use crate::driver::{Crowd, Door, Driver, HostId, Verdict};
+use crate::driver::{Admission, ConnectionCounts, Driver, HostId, Verdict};
 use crate::endpoint::EndpointError;
 
 /// A listening socket. When it is dropped, it accepts no more clients.
@@ -26,11 +26,11 @@ pub struct Listener {
 /// Keeps clients until there is a decision on them: at most [`ServerConfig::max_incoming`], since noq refuses others.
 struct Keeper(mpsc::UnboundedSender<noq_proto::Incoming>);
 
-impl Door for Keeper {
-    fn meet(
+impl Admission for Keeper {
+    fn admit(
         &mut self,
         incoming: noq_proto::Incoming,
-        _: Crowd,
+        _: ConnectionCounts,
     ) -> Option<(noq_proto::Incoming, Verdict)> {
         let gone = self.0.send(incoming).err()?;
         Some((gone.0, Verdict::Refuse))
@@ -76,9 +76,9 @@ impl Listener {
 
     /// Closes all its connections, and accepts no more clients.
     pub fn close(&self, code: VarInt) {
-        let desk = self.driver.desk();
-        desk.shut(self.host);
-        desk.close(self.host, code);
+        let commands = self.driver.commands();
+        commands.shut(self.host);
+        commands.close(self.host, code);
     }
 
     /// Waits until the peers of all its connections know of their end, or cannot learn it any more.
@@ -92,9 +92,11 @@ impl Drop for Listener {
         let guests = self.guests.get_mut();
         guests.close();
         while let Ok(guest) = guests.try_recv() {
-            self.driver.desk().decide(self.host, guest, Verdict::Refuse);
+            self.driver
+                .commands()
+                .decide(self.host, guest, Verdict::Refuse);
         }
-        self.driver.desk().shut(self.host);
+        self.driver.commands().shut(self.host);
     }
 }
 
@@ -111,7 +113,7 @@ pub struct Incoming {
 impl Incoming {
     fn decide(&mut self, verdict: Verdict) {
         if let Some(guest) = self.guest.take() {
-            self.driver.desk().decide(self.host, guest, verdict);
+            self.driver.commands().decide(self.host, guest, verdict);
         }
     }
 

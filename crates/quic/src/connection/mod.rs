@@ -26,7 +26,7 @@ use noq_proto::{
 };
 use tokio::sync::Notify;
 
-use crate::driver::{Driver, Flow, Line};
+use crate::driver::{Driver, Flow, SharedConnection};
 use crate::endpoint::EndpointError;
 use event_handler::EventHandler;
 use waiting::Waiting;
@@ -38,7 +38,7 @@ pub struct Connection(Arc<Held>);
 /// The state that all users of a connection share.
 #[derive(Debug)]
 struct Held {
-    line: Line,
+    shared: SharedConnection,
     waiting: Arc<Waiting>,
     remote: SocketAddr,
     /// Keeps the driver's thread running.
@@ -46,7 +46,7 @@ struct Held {
 }
 
 impl Connection {
-    /// Begins to connect to `server` from its own socket. See [`Outlet::open`](crate::driver::Outlet::open).
+    /// Begins to connect to `server` from its own socket. See [`ClientSocket::open`](crate::driver::ClientSocket::open).
     pub(crate) fn begin(
         driver: &Arc<Driver>,
         server: SocketAddr,
@@ -56,19 +56,19 @@ impl Connection {
     ) -> Result<Connection, EndpointError> {
         let waiting = Arc::new(Waiting::default());
         let handler = Box::new(EventHandler::new(waiting.clone()));
-        let outlet = driver.outlet(server, ecn)?;
-        let line = outlet.open(server, config, flow, handler)?;
-        Ok(Connection::new(line, waiting, server, driver.clone()))
+        let socket = driver.client_socket(server, ecn)?;
+        let shared = socket.open(server, config, flow, handler)?;
+        Ok(Connection::new(shared, waiting, server, driver.clone()))
     }
 
     fn new(
-        line: Line,
+        shared: SharedConnection,
         waiting: Arc<Waiting>,
         remote: SocketAddr,
         driver: Arc<Driver>,
     ) -> Connection {
         Connection(Arc::new(Held {
-            line,
+            shared,
             waiting,
             remote,
             _driver: driver,
@@ -151,7 +151,7 @@ impl Connection {
     ) -> Result<StreamId, ConnectionError> {
         let available = &self.0.waiting.available[dir as usize];
         wait(available, || {
-            let mut connection = self.0.line.lock();
+            let mut connection = self.0.shared.lock();
             if let Some(error) = self.close_reason() {
                 return Some(Err(error));
             }
@@ -170,13 +170,13 @@ impl Connection {
     ) -> Result<StreamId, ConnectionError> {
         let opened = &self.0.waiting.opened[dir as usize];
         wait(opened, || {
-            let mut connection = self.0.line.lock();
+            let mut connection = self.0.shared.lock();
             let Some(stream) = connection.streams().accept(dir) else {
                 return self.close_reason().map(Err);
             };
             begin(stream, &mut connection);
             // The driver allows the peer another stream.
-            self.0.line.call();
+            self.0.shared.notify();
             Some(Ok(stream))
         })
         .await
@@ -205,17 +205,17 @@ impl Connection {
 
     /// The counters of sent and received packets.
     pub fn stats(&self) -> ConnectionStats {
-        self.0.line.lock().stats()
+        self.0.shared.lock().stats()
     }
 
     /// The largest datagram frame that the peer accepts; `None` if it accepts none.
     pub fn max_datagram_size(&self) -> Option<usize> {
-        self.0.line.lock().datagrams().max_size()
+        self.0.shared.lock().datagrams().max_size()
     }
 
     /// The statistics of the connection's path. All are zero if noq has discarded the path.
     pub fn path_stats(&self) -> PathStats {
-        let stats = self.0.line.lock().path_stats(PathId::ZERO);
+        let stats = self.0.shared.lock().path_stats(PathId::ZERO);
         stats.unwrap_or_default()
     }
 
@@ -229,7 +229,7 @@ impl Connection {
         label: &[u8],
         context: &[u8],
     ) -> Result<(), ExportKeyingMaterialError> {
-        let connection = self.0.line.lock();
+        let connection = self.0.shared.lock();
         let session = connection.crypto_session();
         session.export_keying_material(to, label, context)
     }
@@ -237,22 +237,22 @@ impl Connection {
     /// Asks the peer for an acknowledgement.
     pub fn ping(&self) {
         // The path is gone only if the connection is.
-        let _ = self.0.line.lock().ping_path(PathId::ZERO);
-        self.0.line.call();
+        let _ = self.0.shared.lock().ping_path(PathId::ZERO);
+        self.0.shared.notify();
     }
 
     /// Sets the receive window of all streams together.
     pub fn set_receive_window(&self, window: VarInt) {
-        self.0.line.lock().set_receive_window(window);
-        self.0.line.call();
+        self.0.shared.lock().set_receive_window(window);
+        self.0.shared.notify();
     }
 
     /// Sets the number of bidirectional streams that the peer may have open.
     pub fn set_max_concurrent_bi_streams(&self, count: VarInt) {
-        let mut connection = self.0.line.lock();
+        let mut connection = self.0.shared.lock();
         connection.set_max_concurrent_streams(Dir::Bi, count);
         drop(connection);
-        self.0.line.call();
+        self.0.shared.notify();
     }
 
     /// The peer's address when the connection began.
@@ -268,14 +268,14 @@ impl Connection {
 
 impl Held {
     fn close(&self, code: VarInt, reason: &[u8]) {
-        let mut connection = self.line.lock();
+        let mut connection = self.shared.lock();
         if connection.is_closed() {
             return;
         }
-        connection.close(self.line.now(), code, reason.to_vec().into());
+        connection.close(self.shared.now(), code, reason.to_vec().into());
         self.waiting.end(ConnectionError::LocallyClosed);
         drop(connection);
-        self.line.call();
+        self.shared.notify();
     }
 }
 

@@ -8,7 +8,7 @@ use tokio::sync::{Notify, oneshot};
 
 use super::waiting::Waiting;
 use super::{Connection, wait};
-use crate::driver::{Driver, Line};
+use crate::driver::{Driver, SharedConnection};
 
 /// The connections that are not over.
 #[derive(Debug, Default)]
@@ -50,7 +50,7 @@ impl Registration {
     }
 
     /// Gives the established connection to the task that waits for it, or closes it if there is none.
-    pub(super) fn come(&mut self, line: Line) {
+    pub(super) fn come(&mut self, shared: SharedConnection) {
         if let Some(waiter) = self.waiter.take() {
             let Waiter {
                 waiting,
@@ -58,7 +58,7 @@ impl Registration {
                 driver,
                 told,
             } = waiter;
-            let _ = told.send(Connection::new(line, waiting, remote, driver));
+            let _ = told.send(Connection::new(shared, waiting, remote, driver));
         }
     }
 }

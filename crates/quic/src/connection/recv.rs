@@ -188,11 +188,11 @@ impl RecvStream {
             None => {
                 drop(state);
                 // The connection stays locked until the driver's thread knows of the task.
-                connection = held.line.lock();
+                connection = held.shared.lock();
                 let mut gathering = Gathering::new(most);
                 gathering.go_on(self.stream, &mut connection);
                 if gathering.is_due {
-                    held.line.call();
+                    held.shared.notify();
                 }
                 state = held.waiting.state();
                 gathering
@@ -236,7 +236,7 @@ impl RecvStream {
             None => {}
         }
         let held = &self.connection.0;
-        let mut connection = held.line.lock();
+        let mut connection = held.shared.lock();
         let mut stream = connection.recv_stream(self.stream);
         let Ok(mut chunks) = stream.read(true) else {
             return Poll::Ready(Err(ReadError::ClosedStream));
@@ -267,7 +267,7 @@ impl RecvStream {
         drop(state);
         drop(connection);
         if is_due {
-            held.line.call();
+            held.shared.notify();
         }
         read
     }
@@ -279,7 +279,7 @@ impl Drop for RecvStream {
             return;
         }
         let held = &self.connection.0;
-        let mut connection = held.line.lock();
+        let mut connection = held.shared.lock();
         let mut state = held.waiting.state();
         state.readers.remove(&self.stream);
         let gathering = state.gathering.remove(&self.stream);
@@ -295,6 +295,6 @@ impl Drop for RecvStream {
             .recv_stream(self.stream)
             .stop(VarInt::from_u32(0));
         drop(connection);
-        held.line.call();
+        held.shared.notify();
     }
 }

@@ -109,7 +109,7 @@ impl Connection {
             // It has just been opened.
             let _ = connection.send_stream(id).set_priority(priority);
             writing.go_on(id, connection);
-            self.0.line.call();
+            self.0.shared.notify();
         };
         let stream = self.open(Dir::Uni, begin).await?;
         match writing.result.take() {
@@ -152,7 +152,7 @@ impl SendStream {
         new: &mut Option<Writing>,
     ) -> Poll<Result<(), WriteError>> {
         let held = &self.connection.0;
-        let mut connection = held.line.lock();
+        let mut connection = held.shared.lock();
         let mut state = held.waiting.state();
         let before = state.writers.remove(&self.stream);
         let Some(mut writing) = new.take().or(before.map(|(_, writing)| writing)) else {
@@ -164,7 +164,7 @@ impl SendStream {
         if !writing.is_over() {
             writing.go_on(self.stream, &mut connection);
             if writing.is_written {
-                held.line.call();
+                held.shared.notify();
             }
         }
         match writing.result.take() {
@@ -182,9 +182,9 @@ impl SendStream {
     /// # Errors
     /// The stream has already ended.
     pub fn finish(&mut self) -> Result<(), ClosedStream> {
-        let line = &self.connection.0.line;
-        let finished = line.lock().send_stream(self.stream).finish();
-        line.call();
+        let shared = &self.connection.0.shared;
+        let finished = shared.lock().send_stream(self.stream).finish();
+        shared.notify();
         match finished {
             // If the peer has stopped the stream, `stopped` reports it.
             Ok(()) | Err(FinishError::Stopped(_)) => Ok(()),
@@ -197,9 +197,9 @@ impl SendStream {
     /// # Errors
     /// The stream has already ended.
     pub fn reset(&mut self, code: VarInt) -> Result<(), ClosedStream> {
-        let line = &self.connection.0.line;
-        let reset = line.lock().send_stream(self.stream).reset(code);
-        line.call();
+        let shared = &self.connection.0.shared;
+        let reset = shared.lock().send_stream(self.stream).reset(code);
+        shared.notify();
         reset
     }
 
@@ -208,7 +208,7 @@ impl SendStream {
     /// # Errors
     /// The stream has ended.
     pub fn set_priority(&self, priority: i32) -> Result<(), ClosedStream> {
-        let mut connection = self.connection.0.line.lock();
+        let mut connection = self.connection.0.shared.lock();
         connection.send_stream(self.stream).set_priority(priority)
     }
 
@@ -219,7 +219,7 @@ impl SendStream {
     pub async fn stopped(&mut self) -> Result<Option<VarInt>, ConnectionError> {
         poll_fn(|context| {
             let held = &self.connection.0;
-            let mut connection = held.line.lock();
+            let mut connection = held.shared.lock();
             let mut state = held.waiting.state();
             match connection.send_stream(self.stream).stopped() {
                 Err(ClosedStream { .. }) => return Poll::Ready(Ok(None)),
@@ -239,7 +239,7 @@ impl SendStream {
 impl Drop for SendStream {
     fn drop(&mut self) {
         let held = &self.connection.0;
-        let mut connection = held.line.lock();
+        let mut connection = held.shared.lock();
         let mut state = held.waiting.state();
         state.writers.remove(&self.stream);
         state.finishing.remove(&self.stream);
@@ -254,6 +254,6 @@ impl Drop for SendStream {
             Err(FinishError::ClosedStream) => return,
         }
         drop(connection);
-        held.line.call();
+        held.shared.notify();
     }
 }

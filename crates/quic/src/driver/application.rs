@@ -4,12 +4,12 @@ use std::time::Instant;
 
 use noq_proto::{Connection, Event, Incoming};
 
-use super::line::Line;
+use super::shared_connection::SharedConnection;
 
 /// An application on one connection. All methods are called on the driver's thread, between packets, and must not wait.
 pub(crate) trait Application: Send {
     /// Gives the application its connection, for other threads that use the connection.
-    fn begin(&mut self, _line: Line) {}
+    fn begin(&mut self, _shared: SharedConnection) {}
 
     /// Handles an event of the connection.
     fn on_event(&mut self, event: Event, connection: &mut Connection, now: Instant);
@@ -33,15 +33,19 @@ pub(crate) trait Application: Send {
 }
 
 /// Decides which clients may connect.
-pub(crate) trait Door: Send {
+pub(crate) trait Admission: Send {
     /// Decides on a new client, given the present connections. Returns nothing if it
-    /// [decides later](super::Desk::decide).
-    fn meet(&mut self, incoming: Incoming, crowd: Crowd) -> Option<(Incoming, Verdict)>;
+    /// [decides later](super::CommandSender::decide).
+    fn admit(
+        &mut self,
+        incoming: Incoming,
+        counts: ConnectionCounts,
+    ) -> Option<(Incoming, Verdict)>;
 }
 
 /// The present connections.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Crowd {
+pub(crate) struct ConnectionCounts {
     /// The number of connections, in any state.
     pub(crate) connections: usize,
     /// The number of connections that have not finished their handshake. Their peers' addresses are not validated yet.

@@ -16,15 +16,15 @@ use noq_proto::{
 };
 use rustix::io::Errno;
 
-use super::application::{Application, Crowd, Door, Verdict};
-use super::bell::Bell;
-use super::desk::{Command, Desk};
+use super::application::{Admission, Application, ConnectionCounts, Verdict};
+use super::command::{Command, CommandSender};
+use super::datagram_socket::{Datagram, DatagramSocket};
+use super::environment::Environment;
 use super::flow::Flow;
-use super::ground::Ground;
 use super::host::{Host, Turn};
-use super::line::Line;
-use super::port::{Datagram, Port};
 use super::session::Session;
+use super::shared_connection::SharedConnection;
+use super::waker::Waker;
 use super::worker::Worker;
 use super::{Driver, paced};
 use crate::controller::factory;
@@ -51,7 +51,7 @@ pub(super) const fn us(count: u64) -> Duration {
     Duration::from_micros(count)
 }
 
-/// The state of a port.
+/// The state of a socket.
 #[derive(Default)]
 pub(super) struct Held {
     came: VecDeque<Datagram>,
@@ -98,7 +98,7 @@ impl Wire {
     }
 }
 
-impl Port for Wire {
+impl DatagramSocket for Wire {
     fn local_addr(&self) -> io::Result<SocketAddr> {
         Ok((Ipv4Addr::LOCALHOST, 1).into())
     }
@@ -137,7 +137,7 @@ impl Port for Wire {
     }
 }
 
-/// A ground with one wire, where the test gives the driver its turns.
+/// An environment with one wire, where the test gives the driver its turns.
 #[derive(Default)]
 pub(super) struct Hand {
     wire: Wire,
@@ -154,12 +154,12 @@ impl Hand {
     }
 }
 
-impl Ground for Hand {
-    fn listening(&self, _: SocketAddr, _: &Bell) -> io::Result<Box<dyn Port>> {
+impl Environment for Hand {
+    fn listening(&self, _: SocketAddr, _: &Waker) -> io::Result<Box<dyn DatagramSocket>> {
         Err(io::ErrorKind::AddrNotAvailable.into())
     }
 
-    fn sending(&self, _: SocketAddr, _: bool, _: &Bell) -> io::Result<Box<dyn Port>> {
+    fn sending(&self, _: SocketAddr, _: bool, _: &Waker) -> io::Result<Box<dyn DatagramSocket>> {
         Ok(Box::new(self.wire.clone()))
     }
 
@@ -167,7 +167,7 @@ impl Ground for Hand {
         clock
     }
 
-    fn drive(&self, worker: Worker) -> io::Result<(Bell, Option<JoinHandle<()>>)> {
+    fn drive(&self, worker: Worker) -> io::Result<(Waker, Option<JoinHandle<()>>)> {
         *self.worker.lock().unwrap() = Some(worker);
         Ok((Arc::new(|| {}), None))
     }
@@ -178,30 +178,30 @@ pub(super) struct End {
     pub(super) wire: Wire,
     pub(super) address: SocketAddr,
     /// The connection that it has opened.
-    line: Option<Line>,
+    shared: Option<SharedConnection>,
     flow: Option<Arc<Flow>>,
 }
 
 impl End {
-    fn new(address: SocketAddr, endpoint: Endpoint, door: Option<Box<dyn Door>>) -> End {
+    fn new(address: SocketAddr, endpoint: Endpoint, admission: Option<Box<dyn Admission>>) -> End {
         let wire = Wire::default();
         let endpoint = Arc::new(Mutex::new(endpoint));
         End {
-            host: Host::new((0, desk()), Box::new(wire.clone()), endpoint, door),
+            host: Host::new((0, commands()), Box::new(wire.clone()), endpoint, admission),
             wire,
             address,
-            line: None,
+            shared: None,
             flow: None,
         }
     }
 
-    pub(super) fn server(identity: &Identity, door: impl Door + 'static) -> End {
+    pub(super) fn server(identity: &Identity, admission: impl Admission + 'static) -> End {
         let transport = Arc::new(server::transport());
         let config = endpoint::server_config(identity, ALPN, transport).unwrap();
         let settings = Arc::new(identity.endpoint_config());
         let endpoint = Endpoint::new(settings, Some(Arc::new(config)), true);
         let address = (Ipv4Addr::LOCALHOST, 4433).into();
-        End::new(address, endpoint, Some(Box::new(door)))
+        End::new(address, endpoint, Some(Box::new(admission)))
     }
 
     fn client(
@@ -217,17 +217,17 @@ impl End {
         let connected = endpoint.connect(clock(), config, server.address, SERVER_NAME);
         let (handle, connection) = connected.unwrap();
         let mut end = End::new((Ipv4Addr::LOCALHOST, port).into(), endpoint, None);
-        let line = Line::new(connection, (0, handle), desk());
+        let shared = SharedConnection::new(connection, (0, handle), commands());
         let paced = Some(flow.clone());
-        let session = Session::new(line.clone(), Box::new(application), paced, clock());
+        let session = Session::new(shared.clone(), Box::new(application), paced, clock());
         end.host.join(session);
-        end.line = Some(line);
+        end.shared = Some(shared);
         end.flow = Some(flow);
         end
     }
 
     fn connection(&self) -> MutexGuard<'_, Connection> {
-        self.line.as_ref().unwrap().lock()
+        self.shared.as_ref().unwrap().lock()
     }
 
     /// Gives its connection something to send.
@@ -260,9 +260,9 @@ impl End {
     }
 }
 
-/// The desk of a driver that does not exist.
-fn desk() -> Arc<Desk> {
-    Arc::new(Desk::new(mpsc::channel().0, clock))
+/// The commands of a driver that does not exist.
+fn commands() -> Arc<CommandSender> {
+    Arc::new(CommandSender::new(mpsc::channel().0, clock))
 }
 
 /// Lets this many milliseconds pass. A round trip takes one.
@@ -323,8 +323,8 @@ impl Application for Writer {
 /// Accepts the first client. Each look at a client takes a tenth of a millisecond.
 struct Slow(Arc<AtomicUsize>);
 
-impl Door for Slow {
-    fn meet(&mut self, incoming: Incoming, _: Crowd) -> Option<(Incoming, Verdict)> {
+impl Admission for Slow {
+    fn admit(&mut self, incoming: Incoming, _: ConnectionCounts) -> Option<(Incoming, Verdict)> {
         pass(us(100));
         let verdict = match self.0.fetch_add(1, Ordering::Relaxed) {
             0 => Verdict::Accept(Box::new(Nobody)),
@@ -392,8 +392,8 @@ fn a_flow_does_not_wait_for_those_who_forge_its_address() {
 /// Accepts a client, and writes to it.
 struct Giver(Option<Writer>);
 
-impl Door for Giver {
-    fn meet(&mut self, incoming: Incoming, _: Crowd) -> Option<(Incoming, Verdict)> {
+impl Admission for Giver {
+    fn admit(&mut self, incoming: Incoming, _: ConnectionCounts) -> Option<(Incoming, Verdict)> {
         let writer = self.0.take().unwrap();
         Some((incoming, Verdict::Accept(Box::new(writer))))
     }
@@ -462,7 +462,7 @@ fn a_client_that_sends_data_may_move_on_at_once() {
 struct Costly(Arc<AtomicUsize>);
 
 impl Application for Costly {
-    fn begin(&mut self, _: Line) {
+    fn begin(&mut self, _: SharedConnection) {
         pass(us(100));
         self.0.fetch_add(1, Ordering::Relaxed);
     }
@@ -473,8 +473,8 @@ impl Application for Costly {
 /// Keeps the clients waiting, and passes them on.
 struct Keeper(mpsc::Sender<Incoming>);
 
-impl Door for Keeper {
-    fn meet(&mut self, incoming: Incoming, _: Crowd) -> Option<(Incoming, Verdict)> {
+impl Admission for Keeper {
+    fn admit(&mut self, incoming: Incoming, _: ConnectionCounts) -> Option<(Incoming, Verdict)> {
         self.0.send(incoming).unwrap();
         None
     }

@@ -7,11 +7,11 @@ use std::time::{Duration, Instant};
 
 use noq_proto::{ConnectionHandle, DatagramEvent, Endpoint, Incoming, Transmit, VarInt};
 
-use super::application::{Crowd, Door, Verdict};
-use super::line::{Drive, HostId, Line};
-use super::port::{Datagram, Port, is_full};
+use super::application::{Admission, ConnectionCounts, Verdict};
+use super::datagram_socket::{Datagram, DatagramSocket, is_full};
 use super::queue::{Queue, is_long};
 use super::session::Session;
+use super::shared_connection::{DriverHandle, HostId, SharedConnection};
 use crate::lock::lock;
 
 /// The maximum time for which one socket is read before other work has its turn. Reading stops earlier if the socket is
@@ -37,12 +37,12 @@ pub(super) type Shared = Arc<Mutex<Endpoint>>;
 /// A socket with its connections.
 pub(super) struct Host {
     id: HostId,
-    driver: Arc<dyn Drive>,
-    pub(super) port: Box<dyn Port>,
+    driver: Arc<dyn DriverHandle>,
+    pub(super) socket: Box<dyn DatagramSocket>,
     endpoint: Shared,
     pub(super) sessions: HashMap<ConnectionHandle, Session>,
     /// Decides on clients; `None` if none may connect.
-    door: Option<Box<dyn Door>>,
+    admission: Option<Box<dyn Admission>>,
     /// True if there may be new connections.
     is_open: bool,
     unproven: usize,
@@ -77,18 +77,18 @@ pub(super) enum Turn {
 
 impl Host {
     pub(super) fn new(
-        (id, driver): (HostId, Arc<dyn Drive>),
-        port: Box<dyn Port>,
+        (id, driver): (HostId, Arc<dyn DriverHandle>),
+        socket: Box<dyn DatagramSocket>,
         endpoint: Shared,
-        door: Option<Box<dyn Door>>,
+        admission: Option<Box<dyn Admission>>,
     ) -> Host {
         Host {
             id,
             driver,
-            port,
+            socket,
             endpoint,
             sessions: HashMap::new(),
-            door,
+            admission,
             is_open: true,
             unproven: 0,
             queue: Queue::default(),
@@ -107,7 +107,7 @@ impl Host {
 
     /// Allows no new connections.
     pub(super) fn shut(&mut self) {
-        self.door = None;
+        self.admission = None;
         self.is_open = false;
     }
 
@@ -166,7 +166,7 @@ impl Host {
                 break;
             }
             let (queue, last) = (&mut self.queue, &mut last);
-            is_more = self.port.read(&mut |datagram| {
+            is_more = self.socket.read(&mut |datagram| {
                 *last = Some(datagram.at);
                 if datagram.may_be_answered() {
                     queue.push(datagram);
@@ -206,7 +206,7 @@ impl Host {
                 session.is_noted = true;
                 Some(handle)
             }
-            DatagramEvent::NewConnection(incoming) => self.meet(incoming, at),
+            DatagramEvent::NewConnection(incoming) => self.admit(incoming, at),
             // A version negotiation may be longer than the datagram that causes it (RFC 9000, "Version Negotiation
             // Packet").
             DatagramEvent::Response(_) if is_short_of_first => None,
@@ -217,13 +217,13 @@ impl Host {
         }
     }
 
-    fn meet(&mut self, incoming: Incoming, at: Instant) -> Option<ConnectionHandle> {
-        let crowd = Crowd {
+    fn admit(&mut self, incoming: Incoming, at: Instant) -> Option<ConnectionHandle> {
+        let counts = ConnectionCounts {
             connections: self.sessions.len(),
             unproven: self.unproven,
         };
-        let (incoming, verdict) = match &mut self.door {
-            Some(door) => door.meet(incoming, crowd)?,
+        let (incoming, verdict) = match &mut self.admission {
+            Some(admission) => admission.admit(incoming, counts)?,
             None => (incoming, Verdict::Refuse),
         };
         self.decide(incoming, verdict, at)
@@ -247,8 +247,12 @@ impl Host {
                 let accepted = lock(&self.endpoint).accept(incoming, at, answers, None);
                 match accepted {
                     Ok((handle, connection)) => {
-                        let line = Line::new(connection, (self.id, handle), self.driver.clone());
-                        self.join(Session::new(line, application, None, at));
+                        let shared = SharedConnection::new(
+                            connection,
+                            (self.id, handle),
+                            self.driver.clone(),
+                        );
+                        self.join(Session::new(shared, application, None, at));
                         return Some(handle);
                     }
                     Err(error) => error.response,
@@ -279,7 +283,7 @@ impl Host {
     /// Sends an answer that belongs to no connection. If there is no room, the answer is lost, and the peer asks again.
     fn respond(&self, transmit: &Transmit) {
         let contents = self.answers.get(..transmit.size).unwrap_or_default();
-        self.port.answer(transmit, contents);
+        self.socket.answer(transmit, contents);
     }
 
     /// Lets a connection handle its events. Removes the connection if it is over.
@@ -305,7 +309,7 @@ impl Host {
         now: Instant,
         contents: &mut Vec<u8>,
     ) -> Turn {
-        let port = &self.port;
+        let socket = &self.socket;
         let Some(session) = self.sessions.get_mut(&handle) else {
             return Turn::Nothing;
         };
@@ -316,7 +320,7 @@ impl Host {
             self.waiting.insert(handle);
             return Turn::Full;
         }
-        let most = |size| port.most_datagrams(size);
+        let most = |size| socket.most_datagrams(size);
         let transmit = session.depart(&self.endpoint, due, now, most, contents);
         let Some(transmit) = transmit else {
             return Turn::Nothing;
@@ -357,10 +361,10 @@ impl Host {
             transmit, contents, ..
         } = &unsent;
         let datagrams = contents.get(..transmit.size).unwrap_or_default();
-        match self.port.send(transmit, datagrams) {
+        match self.socket.send(transmit, datagrams) {
             Err(error) if is_full(&error) => {
                 let is_told =
-                    error.kind() == io::ErrorKind::WouldBlock && self.port.file().is_some();
+                    error.kind() == io::ErrorKind::WouldBlock && self.socket.file().is_some();
                 unsent.again = (!is_told).then(|| now + RETRY_DELAY);
                 self.unsent = Some(unsent);
                 None
@@ -385,7 +389,7 @@ impl Host {
                 session.depart(&self.endpoint, now, now, |_| 1, &mut contents)
             {
                 let datagrams = contents.get(..transmit.size).unwrap_or_default();
-                let _ = self.port.send(&transmit, datagrams);
+                let _ = self.socket.send(&transmit, datagrams);
             }
         }
     }

@@ -11,7 +11,10 @@ use noq_proto::{
 };
 
 use super::by_hand::{ALPN, End, Hand, Nobody, Wire, Writer, clock, pass, us};
-use super::{Application, Call, Crowd, Door, Driver, Flow, Outlet, Verdict, Worker, paced};
+use super::{
+    Admission, Application, Call, ClientSocket, ConnectionCounts, Driver, Flow, Verdict, Worker,
+    paced,
+};
 use crate::controller::factory_with;
 use crate::endpoint::{self, Identity};
 
@@ -26,8 +29,8 @@ const RATE: u64 = 125_000;
 /// Accepts everybody.
 struct Everybody;
 
-impl Door for Everybody {
-    fn meet(&mut self, incoming: Incoming, _: Crowd) -> Option<(Incoming, Verdict)> {
+impl Admission for Everybody {
+    fn admit(&mut self, incoming: Incoming, _: ConnectionCounts) -> Option<(Incoming, Verdict)> {
         Some((incoming, Verdict::Accept(Box::new(Nobody))))
     }
 }
@@ -46,31 +49,37 @@ impl World {
         World::with(Everybody)
     }
 
-    fn with(door: impl Door + 'static) -> World {
+    fn with(admission: impl Admission + 'static) -> World {
         let (driver, worker, wire) = Hand::start();
         let identity = Identity::generate().unwrap();
         World {
             driver,
             worker,
             wire,
-            server: End::server(&identity, door),
+            server: End::server(&identity, admission),
             identity,
         }
     }
 
-    fn outlet(&self) -> Outlet {
-        self.driver.outlet(self.server.address, false).unwrap()
+    fn client_socket(&self) -> ClientSocket {
+        self.driver
+            .client_socket(self.server.address, false)
+            .unwrap()
     }
 
-    fn call(&self, outlet: &Outlet, application: impl Application + 'static) -> (Call, Arc<Flow>) {
-        self.call_at(RATE, MtuDiscoveryConfig::default(), outlet, application)
+    fn call(
+        &self,
+        socket: &ClientSocket,
+        application: impl Application + 'static,
+    ) -> (Call, Arc<Flow>) {
+        self.call_at(RATE, MtuDiscoveryConfig::default(), socket, application)
     }
 
     fn call_at(
         &self,
         rate: u64,
         discovery: MtuDiscoveryConfig,
-        outlet: &Outlet,
+        socket: &ClientSocket,
         application: impl Application + 'static,
     ) -> (Call, Arc<Flow>) {
         let fixed = move |connection| Fixed::new(Rate::from_bytes_per_sec(rate), connection);
@@ -80,14 +89,14 @@ impl World {
         let transport = Arc::new(transport);
         let config = endpoint::client_config(self.identity.fingerprint(), ALPN, transport);
         let to = self.server.address;
-        let call = outlet.call(to, config.unwrap(), flow.clone(), Box::new(application));
+        let call = socket.call(to, config.unwrap(), flow.clone(), Box::new(application));
         (call.unwrap(), flow)
     }
 
     /// Lets time pass until the connection's statistics satisfy `is_so`. Returns the number of milliseconds.
     fn run_until(&mut self, call: &Call, is_so: impl Fn(&ConnectionStats) -> bool) -> usize {
         let mut count = 0;
-        while !is_so(&call.line.lock().stats()) {
+        while !is_so(&call.shared.lock().stats()) {
             self.run(1);
             count += 1;
         }
@@ -120,14 +129,14 @@ impl World {
 fn connections_over_one_socket_have_their_rates() {
     const COUNT: usize = 100;
     let mut world = World::new();
-    let outlet = world.outlet();
+    let socket = world.client_socket();
     let calls: Vec<_> = (0..COUNT)
-        .map(|_| world.call(&outlet, Writer::of(1_000_000).0))
+        .map(|_| world.call(&socket, Writer::of(1_000_000).0))
         .collect();
     let sent = || {
         calls
             .iter()
-            .map(|(call, _)| call.line.lock().stats().udp_tx.bytes)
+            .map(|(call, _)| call.shared.lock().stats().udp_tx.bytes)
     };
     world.run(300);
     let before: Vec<u64> = sent().collect();
@@ -149,9 +158,9 @@ fn connections_over_one_socket_have_their_rates() {
 #[test]
 fn what_has_come_does_not_wait_long_for_what_is_due() {
     let mut world = World::new();
-    let outlet = world.outlet();
+    let socket = world.client_socket();
     let calls: Vec<_> = (0..30)
-        .map(|_| world.call(&outlet, Writer::of(1_000_000).0))
+        .map(|_| world.call(&socket, Writer::of(1_000_000).0))
         .collect();
     world.run(300);
     let noise = vec![vec![0x40; 20]; 100];
@@ -183,11 +192,11 @@ fn what_has_come_does_not_wait_long_for_what_is_due() {
 #[test]
 fn a_thread_that_was_late_is_soon_on_time_again() {
     let mut world = World::new();
-    let outlet = world.outlet();
+    let socket = world.client_socket();
     let calls: Vec<_> = (0..250)
         .map(|_| {
             world.run(4);
-            world.call(&outlet, Writer::of(1_000_000).0)
+            world.call(&socket, Writer::of(1_000_000).0)
         })
         .collect();
     world.run(1_500);
@@ -226,14 +235,14 @@ fn a_thread_that_was_late_is_soon_on_time_again() {
 #[test]
 fn an_ack_that_has_arrived_comes_before_a_timer() {
     let mut world = World::new();
-    let outlet = world.outlet();
+    let socket = world.client_socket();
     let (writer, left) = Writer::of(0);
-    let (call, _) = world.call(&outlet, writer);
+    let (call, _) = world.call(&socket, writer);
     world.run(3_000);
     left.store(1_000, Ordering::Relaxed);
-    call.line.call();
+    call.shared.notify();
     world.worker.turn().unwrap();
-    let before = call.line.lock().stats();
+    let before = call.shared.lock().stats();
     let [here, stranger] = [7, 9].map(|port| (Ipv4Addr::LOCALHOST, port).into());
     world.wire.give(stranger, vec![vec![0x40; 20]; 100]);
     world.server.wire.give(here, world.wire.sent());
@@ -244,12 +253,12 @@ fn an_ack_that_has_arrived_comes_before_a_timer() {
     pass(us(1_000_000));
     world.wire.held().toll = us(5);
     let mut turns = 0;
-    while call.line.lock().stats().frame_rx.acks == before.frame_rx.acks {
+    while call.shared.lock().stats().frame_rx.acks == before.frame_rx.acks {
         world.worker.turn().unwrap();
         turns += 1;
     }
     assert!(turns > 1);
-    assert_eq!(call.line.lock().stats().udp_tx, before.udp_tx);
+    assert_eq!(call.shared.lock().stats().udp_tx, before.udp_tx);
 }
 
 /// An application with a deadline that takes this long to handle.
@@ -271,10 +280,10 @@ impl Application for Sleeper {
 #[test]
 fn a_turn_handles_timers_for_a_limited_time() {
     let mut world = World::new();
-    let outlet = world.outlet();
+    let socket = world.client_socket();
     let deadline = clock() + us(1_000_000);
     let calls: Vec<_> = (0..30)
-        .map(|_| world.call(&outlet, Sleeper(Some(deadline), us(50))))
+        .map(|_| world.call(&socket, Sleeper(Some(deadline), us(50))))
         .collect();
     world.run(300);
     pass(deadline - clock());
@@ -297,13 +306,13 @@ fn a_large_datagram_takes_at_most_a_millisecond_of_the_rate() {
         (100_000_000, 10_001..=60_000),
     ] {
         let mut world = World::new();
-        let outlet = world.outlet();
+        let socket = world.client_socket();
         let mut discovery = MtuDiscoveryConfig::default();
         discovery.upper_bound(60_000);
         let (writer, _) = Writer::of(1_000_000);
-        let (call, _) = world.call_at(rate, discovery, &outlet, writer);
+        let (call, _) = world.call_at(rate, discovery, &socket, writer);
         world.run(5_000);
-        let size = call.line.lock().current_mtu();
+        let size = call.shared.lock().current_mtu();
         assert!(sizes.contains(&size), "{size} at {rate}");
     }
 }
@@ -325,18 +334,18 @@ impl Application for Eager {
 #[test]
 fn a_connection_that_only_pacing_limits_finds_the_path_mtu() {
     let mut world = World::new();
-    let outlet = world.outlet();
+    let socket = world.client_socket();
     let bytes = 3 * RATE as usize;
-    let (call, flow) = world.call(&outlet, Eager(bytes));
+    let (call, flow) = world.call(&socket, Eager(bytes));
     world.run(2_000);
     {
-        let mut connection = call.line.lock();
+        let mut connection = call.shared.lock();
         assert!(connection.stats().udp_tx.bytes < bytes as u64);
         assert_eq!(connection.current_mtu(), 1_452);
     }
     assert_eq!(flow.lateness().late, 0);
     // The probes neither use the rate nor add to it.
-    let sent = || call.line.lock().stats().udp_tx.bytes;
+    let sent = || call.shared.lock().stats().udp_tx.bytes;
     let before = sent();
     world.run(500);
     let share = (sent() - before) as f64 / (RATE / 2) as f64;
@@ -359,8 +368,8 @@ impl Application for Answer {
 /// Answers everybody.
 struct Answering(usize);
 
-impl Door for Answering {
-    fn meet(&mut self, incoming: Incoming, _: Crowd) -> Option<(Incoming, Verdict)> {
+impl Admission for Answering {
+    fn admit(&mut self, incoming: Incoming, _: ConnectionCounts) -> Option<(Incoming, Verdict)> {
         Some((incoming, Verdict::Accept(Box::new(Answer(self.0)))))
     }
 }
@@ -368,16 +377,16 @@ impl Door for Answering {
 /// A connection that has sent a burst, has no more data, and may send the next burst after 200 ms. If `is_cut`, the
 /// burst is lost. Also returns the connection's statistics before the burst.
 fn slow(world: &mut World, is_cut: bool) -> (Call, ConnectionStats) {
-    let outlet = world.outlet();
+    let socket = world.client_socket();
     let mut no_probes = MtuDiscoveryConfig::default();
     no_probes.upper_bound(1_200);
     let (writer, left) = Writer::of(0);
-    let (call, _) = world.call_at(RATE / 10, no_probes, &outlet, writer);
+    let (call, _) = world.call_at(RATE / 10, no_probes, &socket, writer);
     world.run(3_000);
-    let before = call.line.lock().stats();
+    let before = call.shared.lock().stats();
     world.wire.held().is_cut = is_cut;
     left.store(2_300, Ordering::Relaxed);
-    call.line.call();
+    call.shared.notify();
     let count = world.run_until(&call, |stats| stats.frame_tx.stream == 2);
     assert_eq!(count, 1);
     (call, before)
@@ -408,31 +417,31 @@ fn a_probe_after_a_timeout_does_not_wait_for_the_next_burst() {
 fn an_end_does_not_wait_for_the_next_burst() {
     let mut world = World::new();
     let (call, _) = slow(&mut world, false);
-    let line = call.line.clone();
+    let shared = call.shared.clone();
     drop(call);
     world.run(1);
-    assert_eq!(line.lock().stats().frame_tx.connection_close, 1);
+    assert_eq!(shared.lock().stats().frame_tx.connection_close, 1);
 }
 
 #[test]
 fn a_socket_is_closed_with_its_last_connection() {
     let mut world = World::new();
     let nobody = world.users();
-    let outlet = world.outlet();
-    let [first, second] = [(), ()].map(|()| world.call(&outlet, Nobody).0);
-    drop(outlet);
+    let socket = world.client_socket();
+    let [first, second] = [(), ()].map(|()| world.call(&socket, Nobody).0);
+    drop(socket);
     world.run(100);
-    let line = first.line.clone();
+    let shared = first.shared.clone();
     drop(first);
     world.run(1_000);
-    assert!(line.lock().is_drained());
-    assert!(!second.line.lock().is_closed() && !second.line.lock().is_handshaking());
+    assert!(shared.lock().is_drained());
+    assert!(!second.shared.lock().is_closed() && !second.shared.lock().is_handshaking());
     assert_eq!(world.users(), nobody + 1);
     drop(second);
     world.run(1_000);
     assert_eq!(world.users(), nobody);
     // No connection was opened from this one.
-    drop(world.outlet());
+    drop(world.client_socket());
     world.run(1);
     assert_eq!(world.users(), nobody);
 }
@@ -441,19 +450,19 @@ fn a_socket_is_closed_with_its_last_connection() {
 #[test]
 fn the_end_of_one_that_is_over_is_not_the_next_ones() {
     let mut world = World::new();
-    let outlet = world.outlet();
-    let (first, _) = world.call(&outlet, Nobody);
+    let socket = world.client_socket();
+    let (first, _) = world.call(&socket, Nobody);
     world.run(100);
     first
-        .line
+        .shared
         .lock()
         .close(clock(), 0u32.into(), Default::default());
-    first.line.call();
+    first.shared.notify();
     world.run(1_000);
-    let (second, _) = world.call(&outlet, Nobody);
-    assert_eq!(second.line.id(), first.line.id());
+    let (second, _) = world.call(&socket, Nobody);
+    assert_eq!(second.shared.id(), first.shared.id());
     world.run(100);
     drop(first);
     world.run(1);
-    assert!(!second.line.lock().is_closed());
+    assert!(!second.shared.lock().is_closed());
 }

@@ -13,7 +13,7 @@
 //! - **Only data is paced.** ACKs of data, probes after a timeout and the end of a connection wait at most a millisecond
 //!   for the next burst, and otherwise leave before it (RFC 9002, "Pacing"). ACKs of short datagrams leave by
 //!   `max_ack_delay`. ACKs take nothing from the rate. The next burst pays for a probe.
-//! - **A socket may carry any number of connections** ([`Outlet`]), each at its own pace. A benchmark measures what
+//! - **A socket may carry any number of connections** ([`ClientSocket`]), each at its own pace. A benchmark measures what
 //!   this costs and how late datagrams leave, in comparison with noq's own endpoint:
 //!   `cargo bench -p fullpipe-quic --bench many`.
 //! - **A late thread makes up for three milliseconds, or for half a burst**, and forgets the rest. While bursts have
@@ -45,14 +45,14 @@
 //! - **Strangers** get what noq's state machine provides: three times the data that they sent, and at most one datagram
 //!   more, until their address is validated, a stateless reset, or a version negotiation for a datagram as large as a
 //!   first one. A client that has moved to a new address must send 800 bytes before it may move on to another one. A
-//!   [`Door`] decides who may connect, and who must validate its address first. Datagrams from an address that no host
+//!   [`Admission`] decides who may connect, and who must validate its address first. Datagrams from an address that no host
 //!   can have are ignored.
 //! - **If the kernel has no room for a datagram**, an answer to a stranger is lost, and a connection's datagram is kept
 //!   and sent later. A datagram that the kernel refuses counts as lost on the path. A refused answer to a stranger does
 //!   not affect others.
 //!
 //! An application on a connection is called on the thread ([`Application`]), or takes turns with the driver to use the
-//! connection from other threads ([`Line`]).
+//! connection from other threads ([`SharedConnection`]).
 //!
 //! # Limits
 //!
@@ -83,39 +83,39 @@
 mod agenda;
 mod application;
 mod arrival;
-mod bell;
 #[cfg(test)]
 mod by_hand;
+mod command;
 mod credit;
-mod desk;
+mod datagram_socket;
+mod environment;
 mod flow;
-mod ground;
 mod host;
-mod line;
 #[cfg(test)]
 mod many;
 mod mtu;
 #[cfg(test)]
 mod over_path;
 mod pace;
-mod port;
 mod queue;
 mod search;
 mod session;
+mod shared_connection;
 mod socket;
 #[cfg(test)]
 mod tests;
+mod waker;
 mod worker;
 
-pub(crate) use application::{Application, Crowd, Door, Verdict};
-pub use bell::Bell;
-pub(crate) use desk::Desk;
+pub(crate) use application::{Admission, Application, ConnectionCounts, Verdict};
+pub(crate) use command::CommandSender;
+pub use datagram_socket::{Datagram, DatagramSocket};
+pub use environment::{Environment, System};
 pub use flow::Flow;
 pub(crate) use flow::UNPACED;
-pub use ground::{Ground, System};
-pub(crate) use line::{HostId, Line};
 pub use pace::Lateness;
-pub use port::{Datagram, Port};
+pub(crate) use shared_connection::{HostId, SharedConnection};
+pub use waker::Waker;
 pub use worker::Worker;
 
 use std::io;
@@ -129,10 +129,10 @@ use noq_proto::{ClientConfig, Endpoint, EndpointConfig, ServerConfig, VarInt};
 use crate::controller::Controllers;
 use crate::endpoint::{EndpointError, SERVER_NAME};
 use crate::lock::lock;
-use desk::Command;
+use command::Command;
 use host::{Host, Shared};
-use line::Drive;
 use session::Session;
+use shared_connection::DriverHandle;
 
 /// Prepares controllers for a connection that a driver paces, if they are ours. Returns them, and the link between them
 /// and the driver.
@@ -144,9 +144,9 @@ pub(crate) fn paced(controllers: Arc<dyn Controllers>) -> (Arc<dyn Controllers>,
 
 /// A driver's thread. When it is dropped, it closes its connections, tells their peers, and ends.
 pub(crate) struct Driver {
-    ground: Arc<dyn Ground>,
-    desk: Arc<Desk>,
-    bell: Bell,
+    environment: Arc<dyn Environment>,
+    commands: Arc<CommandSender>,
+    waker: Waker,
     ids: AtomicU64,
     thread: Option<JoinHandle<()>>,
 }
@@ -167,27 +167,27 @@ impl Driver {
         Driver::start_on(Arc::new(System))
     }
 
-    /// Starts a driver on this ground.
+    /// Starts a driver in this environment.
     ///
     /// # Errors
     ///
     /// The system cannot start a thread.
-    pub(crate) fn start_on(ground: Arc<dyn Ground>) -> io::Result<Arc<Driver>> {
-        let (commands, orders) = mpsc::channel();
-        let clock = ground.clock();
-        let desk = Arc::new(Desk::new(commands, clock));
-        let (bell, thread) = ground.drive(Worker::new(orders, clock))?;
-        desk.hang(bell.clone());
+    pub(crate) fn start_on(environment: Arc<dyn Environment>) -> io::Result<Arc<Driver>> {
+        let (sender, receiver) = mpsc::channel();
+        let clock = environment.clock();
+        let commands = Arc::new(CommandSender::new(sender, clock));
+        let (waker, thread) = environment.drive(Worker::new(receiver, clock))?;
+        commands.set_waker(waker.clone());
         Ok(Arc::new(Driver {
-            ground,
-            desk,
-            bell,
+            environment,
+            commands,
+            waker,
             ids: AtomicU64::new(0),
             thread,
         }))
     }
 
-    /// Opens a socket at `address` (port 0: any free port) for the clients that `door` accepts. Returns the socket's
+    /// Opens a socket at `address` (port 0: any free port) for the clients that `admission` accepts. Returns the socket's
     /// address, and its number in this driver.
     ///
     /// # Errors
@@ -197,14 +197,17 @@ impl Driver {
         &self,
         address: SocketAddr,
         (config, server): (EndpointConfig, ServerConfig),
-        door: Box<dyn Door>,
+        admission: Box<dyn Admission>,
     ) -> Result<(SocketAddr, HostId), EndpointError> {
         let bind = |source| EndpointError::Bind { address, source };
-        let port = self.ground.listening(address, &self.bell).map_err(bind)?;
-        let local = port.local_addr().map_err(bind)?;
+        let socket = self
+            .environment
+            .listening(address, &self.waker)
+            .map_err(bind)?;
+        let local = socket.local_addr().map_err(bind)?;
         let server = Some(Arc::new(server));
-        let endpoint = Endpoint::new(Arc::new(config), server, !port.may_fragment());
-        let (id, _) = self.add(port, endpoint, Some(door));
+        let endpoint = Endpoint::new(Arc::new(config), server, !socket.may_fragment());
+        let (id, _) = self.add(socket, endpoint, Some(admission));
         Ok((local, id))
     }
 
@@ -214,19 +217,19 @@ impl Driver {
     /// # Errors
     ///
     /// The system cannot open a socket.
-    pub(crate) fn outlet(
+    pub(crate) fn client_socket(
         self: &Arc<Driver>,
         peer: SocketAddr,
         ecn: bool,
-    ) -> Result<Outlet, EndpointError> {
+    ) -> Result<ClientSocket, EndpointError> {
         let address = canonical(peer);
         let bind = |source| EndpointError::Bind { address, source };
-        let port = self.ground.sending(address, ecn, &self.bell);
-        let port = port.map_err(bind)?;
+        let socket = self.environment.sending(address, ecn, &self.waker);
+        let socket = socket.map_err(bind)?;
         let settings = Arc::new(EndpointConfig::default());
-        let endpoint = Endpoint::new(settings, None, !port.may_fragment());
-        let (id, endpoint) = self.add(port, endpoint, None);
-        Ok(Outlet {
+        let endpoint = Endpoint::new(settings, None, !socket.may_fragment());
+        let (id, endpoint) = self.add(socket, endpoint, None);
+        Ok(ClientSocket {
             driver: self.clone(),
             id,
             endpoint,
@@ -235,20 +238,25 @@ impl Driver {
 
     fn add(
         &self,
-        port: Box<dyn Port>,
+        socket: Box<dyn DatagramSocket>,
         endpoint: Endpoint,
-        door: Option<Box<dyn Door>>,
+        admission: Option<Box<dyn Admission>>,
     ) -> (HostId, Shared) {
         let id = self.ids.fetch_add(1, Ordering::Relaxed);
         let endpoint = Arc::new(Mutex::new(endpoint));
-        let host = Host::new((id, self.desk.clone()), port, endpoint.clone(), door);
-        self.desk.ask(Command::Add(id, Box::new(host)));
+        let host = Host::new(
+            (id, self.commands.clone()),
+            socket,
+            endpoint.clone(),
+            admission,
+        );
+        self.commands.send(Command::Add(id, Box::new(host)));
         (id, endpoint)
     }
 
-    /// The largest UDP payload that may reach `peer`, if it is known; see [`Ground::largest_datagram`].
+    /// The largest UDP payload that may reach `peer`, if it is known; see [`Environment::largest_datagram`].
     pub(crate) fn largest_datagram(&self, peer: SocketAddr) -> Option<u16> {
-        self.ground.largest_datagram(canonical(peer))
+        self.environment.largest_datagram(canonical(peer))
     }
 
     /// True if the thread is running. It ends without a stop only after a panic.
@@ -258,14 +266,14 @@ impl Driver {
     }
 
     /// The interface through which the thread receives its commands.
-    pub(crate) fn desk(&self) -> &Arc<Desk> {
-        &self.desk
+    pub(crate) fn commands(&self) -> &Arc<CommandSender> {
+        &self.commands
     }
 }
 
 impl Drop for Driver {
     fn drop(&mut self) {
-        self.desk.ask(Command::Stop);
+        self.commands.send(Command::Stop);
         // The last user may have been an application on the thread itself.
         let is_here = |thread: &JoinHandle<()>| thread.thread().id() == thread::current().id();
         if let Some(thread) = self.thread.take().filter(|thread| !is_here(thread)) {
@@ -287,13 +295,13 @@ fn canonical(address: SocketAddr) -> SocketAddr {
 /// A socket of a driver, from which connections are opened. When this is dropped, the socket is closed together with
 /// its last connection.
 #[derive(Debug)]
-pub(crate) struct Outlet {
+pub(crate) struct ClientSocket {
     driver: Arc<Driver>,
     id: HostId,
     endpoint: Shared,
 }
 
-impl Outlet {
+impl ClientSocket {
     /// Connects to `server`, and paces the connection by `flow`, which links the driver to the connection's controller.
     ///
     /// # Errors
@@ -305,19 +313,19 @@ impl Outlet {
         config: ClientConfig,
         flow: Arc<Flow>,
         application: Box<dyn Application>,
-    ) -> Result<Line, EndpointError> {
-        let desk = &self.driver.desk;
-        let now = desk.now();
+    ) -> Result<SharedConnection, EndpointError> {
+        let commands = &self.driver.commands;
+        let now = commands.now();
         let server = canonical(server);
         let connected = lock(&self.endpoint).connect(now, config, server, SERVER_NAME);
         let (handle, connection) = connected?;
-        let line = Line::new(connection, (self.id, handle), desk.clone());
-        let session = Session::new(line.clone(), application, Some(flow), now);
-        desk.ask(Command::Join(Box::new(session)));
-        Ok(line)
+        let shared = SharedConnection::new(connection, (self.id, handle), commands.clone());
+        let session = Session::new(shared.clone(), application, Some(flow), now);
+        commands.send(Command::Join(Box::new(session)));
+        Ok(shared)
     }
 
-    /// [Opens](Outlet::open) a connection that is closed when the call is dropped.
+    /// [Opens](ClientSocket::open) a connection that is closed when the result is dropped.
     ///
     /// # Errors
     ///
@@ -330,28 +338,28 @@ impl Outlet {
         application: Box<dyn Application>,
     ) -> Result<Call, EndpointError> {
         Ok(Call {
-            line: self.open(server, config, flow, application)?,
+            shared: self.open(server, config, flow, application)?,
             _driver: self.driver.clone(),
         })
     }
 }
 
-impl Drop for Outlet {
+impl Drop for ClientSocket {
     fn drop(&mut self) {
-        self.driver.desk.shut(self.id);
+        self.driver.commands.shut(self.id);
     }
 }
 
 /// A connection that was opened. It is closed when this is dropped.
 #[derive(Debug)]
 pub(crate) struct Call {
-    line: Line,
+    shared: SharedConnection,
     /// Keeps the thread running until then.
     _driver: Arc<Driver>,
 }
 
 impl Drop for Call {
     fn drop(&mut self) {
-        self.line.end(VarInt::from_u32(0));
+        self.shared.end(VarInt::from_u32(0));
     }
 }

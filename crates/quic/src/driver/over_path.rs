@@ -10,7 +10,10 @@ use noq_proto::{Connection, Dir, Event, Incoming, StreamEvent, StreamId};
 use path::{Buffer, Capacity, LinkConfig, Path, PathConfig};
 
 use super::by_hand::{ALPN, End, Hand, Wire, clock, pass};
-use super::{Application, Call, Crowd, Door, Driver, Flow, Outlet, Verdict, Worker, paced};
+use super::{
+    Admission, Application, Call, ClientSocket, ConnectionCounts, Driver, Flow, Verdict, Worker,
+    paced,
+};
 use crate::bulk;
 use crate::controller::factory;
 use crate::endpoint::{self, Identity};
@@ -66,8 +69,8 @@ impl Application for Reader {
 /// Accepts every client, and counts the received bytes.
 struct Readers(Arc<AtomicU64>);
 
-impl Door for Readers {
-    fn meet(&mut self, incoming: Incoming, _: Crowd) -> Option<(Incoming, Verdict)> {
+impl Admission for Readers {
+    fn admit(&mut self, incoming: Incoming, _: ConnectionCounts) -> Option<(Incoming, Verdict)> {
         let reader = Reader(Vec::new(), self.0.clone());
         Some((incoming, Verdict::Accept(Box::new(reader))))
     }
@@ -83,7 +86,7 @@ struct World {
     received: Arc<AtomicU64>,
     call: Call,
     flow: Arc<Flow>,
-    _kept: (Arc<Driver>, Outlet),
+    _kept: (Arc<Driver>, ClientSocket),
 }
 
 impl World {
@@ -95,9 +98,9 @@ impl World {
         let (controllers, flow) = paced(factory(kind, 1, None));
         let transport = Arc::new(endpoint::transport(controllers));
         let config = endpoint::client_config(identity.fingerprint(), ALPN, transport).unwrap();
-        let outlet = driver.outlet(server.address, false).unwrap();
+        let socket = driver.client_socket(server.address, false).unwrap();
         let application = Box::new(Endless::default());
-        let call = outlet.call(server.address, config, flow.clone(), application);
+        let call = socket.call(server.address, config, flow.clone(), application);
         World {
             start: clock(),
             path: Path::new(path, 1).unwrap(),
@@ -107,7 +110,7 @@ impl World {
             received,
             call: call.unwrap(),
             flow,
-            _kept: (driver, outlet),
+            _kept: (driver, socket),
         }
     }
 
@@ -152,7 +155,7 @@ impl World {
         let before = self.received.load(Ordering::Relaxed);
         self.run_until(at(to));
         let bytes = self.received.load(Ordering::Relaxed) - before;
-        let size = self.call.line.lock().current_mtu();
+        let size = self.call.shared.lock().current_mtu();
         let limit = bits_per_sec as f64 * bulk::payload_share(size, HEADERS);
         bytes as f64 * 8e3 / (to - from) as f64 / limit
     }

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use super::port::Datagram;
+use super::datagram_socket::Datagram;
 
 /// The maximum memory for waiting datagrams of handshakes, in bytes. Further datagrams are lost, as with a full socket
 /// buffer.

@@ -13,9 +13,9 @@ use noq_proto::{
 use super::application::Application;
 use super::credit::Credit;
 use super::flow::Flow;
-use super::line::{Key, Line};
 use super::pace::{Pace, carried};
 use super::search::Search;
+use super::shared_connection::{Key, SharedConnection};
 use crate::lock::lock;
 
 /// The maximum number of refills in a row before a burst. Without this limit, an application might write without end,
@@ -49,7 +49,7 @@ const MAX_UNPACED_WAIT: Duration = Duration::from_millis(1);
 
 /// A connection.
 pub(super) struct Session {
-    line: Line,
+    shared: SharedConnection,
     application: Box<dyn Application>,
     /// The link to the controller, if the driver paces the connection. Otherwise noq paces it.
     flow: Option<Arc<Flow>>,
@@ -75,14 +75,14 @@ pub(super) struct Session {
 
 impl Session {
     pub(super) fn new(
-        line: Line,
+        shared: SharedConnection,
         mut application: Box<dyn Application>,
         flow: Option<Arc<Flow>>,
         now: Instant,
     ) -> Session {
-        application.begin(line.clone());
+        application.begin(shared.clone());
         Session {
-            line,
+            shared,
             application,
             flow,
             pace: Pace::new(now),
@@ -100,12 +100,12 @@ impl Session {
 
     /// The connection's key in its driver.
     pub(super) fn id(&self) -> Key {
-        self.line.id()
+        self.shared.id()
     }
 
     /// True if it is this connection.
-    pub(super) fn is_of(&self, line: &Line) -> bool {
-        self.line.is(line)
+    pub(super) fn is_of(&self, shared: &SharedConnection) -> bool {
+        self.shared.is(shared)
     }
 
     /// Handles a datagram of this size, which arrived at `at` from this address. A peer that has moved to a new address
@@ -117,7 +117,7 @@ impl Session {
         size: usize,
         at: Instant,
     ) {
-        let mut connection = self.line.lock();
+        let mut connection = self.shared.lock();
         let before = remote(&connection);
         self.heard = self.heard.saturating_add(size);
         let may_move = self
@@ -136,7 +136,7 @@ impl Session {
 
     /// Handles a change by another thread.
     pub(super) fn look(&mut self, now: Instant) {
-        self.line.answer();
+        self.shared.clear_notification();
         self.wake(now);
     }
 
@@ -150,13 +150,13 @@ impl Session {
 
     /// The time of the next timer or deadline.
     pub(super) fn timer(&self) -> Option<Instant> {
-        let timer = self.line.lock().poll_timeout();
+        let timer = self.shared.lock().poll_timeout();
         timer.into_iter().chain(self.application.deadline()).min()
     }
 
     /// Handles the timers and deadlines that are due.
     pub(super) fn expire(&mut self, now: Instant) {
-        let mut connection = self.line.lock();
+        let mut connection = self.shared.lock();
         if connection.poll_timeout().is_some_and(|at| at <= now) {
             connection.handle_timeout(now);
         }
@@ -170,7 +170,7 @@ impl Session {
 
     /// Closes the connection.
     pub(super) fn close(&mut self, now: Instant, code: VarInt) {
-        let mut connection = self.line.lock();
+        let mut connection = self.shared.lock();
         connection.close(now, code, Default::default());
         let reason = ConnectionError::LocallyClosed;
         let event = Event::ConnectionLost { reason };
@@ -182,7 +182,7 @@ impl Session {
     /// Tells the application and the endpoint about new events.
     pub(super) fn settle(&mut self, endpoint: &Mutex<Endpoint>, now: Instant) {
         self.is_noted = false;
-        let connection = self.line.connection();
+        let connection = self.shared.connection();
         let mut connection = lock(&connection);
         loop {
             while let Some(event) = connection.poll() {
@@ -251,7 +251,7 @@ impl Session {
         most: impl Fn(u16) -> usize,
         contents: &mut Vec<u8>,
     ) -> Option<Transmit> {
-        let connection = self.line.connection();
+        let connection = self.shared.connection();
         let mut connection = lock(&connection);
         let transmit = self.write(&mut connection, due, now, most, contents);
         self.answer(&mut connection, endpoint);

@@ -11,7 +11,7 @@ use noq_proto::{EcnCodepoint, FourTuple, Transmit};
 use noq_udp::{self as udp, RecvMeta, UdpSockRef, UdpSocketState};
 
 use super::arrival::Present;
-use super::port::{Datagram, Port};
+use super::datagram_socket::{Datagram, DatagramSocket};
 use crate::endpoint::{SOCKET_BUFFER_BYTES, open};
 
 /// The maximum number of messages read with one system call. Each may hold up to 64 datagrams that the kernel joined
@@ -117,7 +117,7 @@ impl Socket {
     }
 }
 
-impl Port for Socket {
+impl DatagramSocket for Socket {
     fn local_addr(&self) -> io::Result<SocketAddr> {
         self.socket.local_addr()
     }

@@ -33,13 +33,13 @@ impl Application for Witness {
 }
 
 /// Treats every client as `verdict` says, and reports whether the clients' addresses were validated.
-struct Doorkeeper<V> {
+struct Decider<V> {
     verdict: V,
     proven: mpsc::Sender<bool>,
 }
 
-impl<V: FnMut(&Incoming) -> Verdict + Send> Door for Doorkeeper<V> {
-    fn meet(&mut self, incoming: Incoming, _: Crowd) -> Option<(Incoming, Verdict)> {
+impl<V: FnMut(&Incoming) -> Verdict + Send> Admission for Decider<V> {
+    fn admit(&mut self, incoming: Incoming, _: ConnectionCounts) -> Option<(Incoming, Verdict)> {
         let _ = self.proven.send(incoming.remote_address_validated());
         let verdict = (self.verdict)(&incoming);
         Some((incoming, verdict))
@@ -50,8 +50,8 @@ fn accept() -> Verdict {
     Verdict::Accept(Box::new(Witness(mpsc::channel().0)))
 }
 
-/// Returns a client's result at such a door, and the doorkeeper's report.
-fn meet(
+/// Returns a client's result under such an admission, and the report of what decided on it.
+fn admit(
     verdict: impl FnMut(&Incoming) -> Verdict + Send + 'static,
 ) -> (Result<(), ConnectionError>, Vec<bool>) {
     let identity = Identity::generate().unwrap();
@@ -59,17 +59,17 @@ fn meet(
     let config = endpoint::server_config(&identity, ALPN, transport).unwrap();
     let configs = (identity.endpoint_config(), config);
     let (proven, seen) = mpsc::channel();
-    let door = Box::new(Doorkeeper { verdict, proven });
+    let admission = Box::new(Decider { verdict, proven });
     let receiving = Driver::start().unwrap();
-    let (address, _) = receiving.listen(HERE.into(), configs, door).unwrap();
+    let (address, _) = receiving.listen(HERE.into(), configs, admission).unwrap();
     let (controllers, flow) = paced(factory(ControllerKind::Bbr1, 1, None));
     let transport = Arc::new(endpoint::transport(controllers));
     let config = endpoint::client_config(identity.fingerprint(), ALPN, transport).unwrap();
     let (told, hear) = mpsc::channel();
     let sending = Driver::start().unwrap();
     let witness = Box::new(Witness(told));
-    let outlet = sending.outlet(address, false).unwrap();
-    let call = outlet.call(address, config, flow, witness);
+    let socket = sending.client_socket(address, false).unwrap();
+    let call = socket.call(address, config, flow, witness);
     let end = hear.recv().unwrap();
     drop((call, receiving));
     (end, seen.iter().collect())
@@ -77,10 +77,10 @@ fn meet(
 
 #[test]
 fn a_door_lets_in_turns_away_or_asks_for_proof() {
-    let (end, seen) = meet(|_| accept());
+    let (end, seen) = admit(|_| accept());
     assert!(end.is_ok(), "{end:?}");
     assert_eq!(seen, [false]);
-    let (end, seen) = meet(|incoming| {
+    let (end, seen) = admit(|incoming| {
         if incoming.may_retry() {
             Verdict::Retry
         } else {
@@ -89,7 +89,7 @@ fn a_door_lets_in_turns_away_or_asks_for_proof() {
     });
     assert!(end.is_ok(), "{end:?}");
     assert_eq!(seen, [false, true]);
-    let (end, _) = meet(|_| Verdict::Refuse);
+    let (end, _) = admit(|_| Verdict::Refuse);
     assert!(
         matches!(end, Err(ConnectionError::ConnectionClosed(_))),
         "{end:?}"
@@ -168,17 +168,17 @@ fn a_panic_is_seen() {
     let driver = Driver::start().unwrap();
     let (proven, _) = mpsc::channel();
     let verdict = |_: &Incoming| -> Verdict { panic!("as this test wants") };
-    let door = Box::new(Doorkeeper { verdict, proven });
+    let admission = Box::new(Decider { verdict, proven });
     let configs = (identity.endpoint_config(), config);
-    let (address, _) = driver.listen(HERE.into(), configs, door).unwrap();
+    let (address, _) = driver.listen(HERE.into(), configs, admission).unwrap();
     assert!(driver.is_running());
     let (controllers, flow) = paced(factory(ControllerKind::Bbr1, 1, None));
     let transport = Arc::new(endpoint::transport(controllers));
     let config = endpoint::client_config(identity.fingerprint(), ALPN, transport).unwrap();
     let sending = Driver::start().unwrap();
     let witness = Box::new(Witness(mpsc::channel().0));
-    let outlet = sending.outlet(address, false).unwrap();
-    let call = outlet.call(address, config, flow, witness);
+    let socket = sending.client_socket(address, false).unwrap();
+    let call = socket.call(address, config, flow, witness);
     let limit = Instant::now() + Duration::from_secs(60);
     while driver.is_running() && Instant::now() < limit {
         std::thread::sleep(Duration::from_millis(5));
@@ -215,8 +215,8 @@ fn a_forged_address_gets_three_times_what_was_sent() {
     let driver = Driver::start().unwrap();
     let witness = Box::new(Witness(mpsc::channel().0));
     let to = middle.local_addr().unwrap();
-    let outlet = driver.outlet(to, false).unwrap();
-    let call = outlet.call(to, config.unwrap(), flow, witness);
+    let socket = driver.client_socket(to, false).unwrap();
+    let call = socket.call(to, config.unwrap(), flow, witness);
     let mut datagram = [0; 2000];
     let sent = middle.recv(&mut datagram).unwrap();
     drop(call);
@@ -296,15 +296,15 @@ fn an_address_is_free_again_after_its_server() {
     assert_eq!(bulk::serve(address).unwrap().address(), address);
 }
 
-/// A ground without sockets.
+/// An environment without sockets.
 struct Nowhere;
 
-impl Ground for Nowhere {
-    fn listening(&self, _: SocketAddr, _: &Bell) -> io::Result<Box<dyn Port>> {
+impl Environment for Nowhere {
+    fn listening(&self, _: SocketAddr, _: &Waker) -> io::Result<Box<dyn DatagramSocket>> {
         Err(ErrorKind::AddrNotAvailable.into())
     }
 
-    fn sending(&self, _: SocketAddr, _: bool, _: &Bell) -> io::Result<Box<dyn Port>> {
+    fn sending(&self, _: SocketAddr, _: bool, _: &Waker) -> io::Result<Box<dyn DatagramSocket>> {
         Err(ErrorKind::AddrNotAvailable.into())
     }
 
@@ -312,7 +312,7 @@ impl Ground for Nowhere {
         Instant::now
     }
 
-    fn drive(&self, _: Worker) -> io::Result<(Bell, Option<JoinHandle<()>>)> {
+    fn drive(&self, _: Worker) -> io::Result<(Waker, Option<JoinHandle<()>>)> {
         Ok((Arc::new(|| {}), None))
     }
 }
@@ -325,7 +325,9 @@ fn a_link_local_address_keeps_its_scope() {
         ("[fe80::1%7]:4433", "[fe80::1%7]:4433"),
         ("[::ffff:192.0.2.1]:4433", "192.0.2.1:4433"),
     ] {
-        let error = driver.outlet(given.parse().unwrap(), false).unwrap_err();
+        let error = driver
+            .client_socket(given.parse().unwrap(), false)
+            .unwrap_err();
         let used: SocketAddr = used.parse().unwrap();
         assert!(
             matches!(error, EndpointError::Bind { address, .. } if address == used),

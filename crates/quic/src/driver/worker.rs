@@ -9,11 +9,11 @@ use rustix::event::{PollFd, PollFlags, Timespec};
 
 use super::agenda::Agenda;
 use super::application::Verdict;
-use super::bell::BellReceiver;
-use super::desk::Command;
+use super::command::Command;
 use super::host::{Host, Turn};
-use super::line::{HostId, Key};
 use super::session::Session;
+use super::shared_connection::{HostId, Key};
+use super::waker::WakerReceiver;
 
 /// The maximum time for which bursts are sent before the sockets are read again. Datagrams that arrive meanwhile keep
 /// their arrival times, but do not open a window.
@@ -61,7 +61,7 @@ pub struct Worker {
     /// If datagrams may be waiting to be read: none of them arrived before this time.
     unread: Option<Instant>,
     /// True if there may be commands.
-    is_rung: bool,
+    is_woken: bool,
     /// True if a connection was opened.
     has_opened: bool,
     /// The burst that is being sent.
@@ -79,14 +79,14 @@ impl Worker {
             noted: Vec::new(),
             decisions: VecDeque::new(),
             unread: None,
-            is_rung: false,
+            is_woken: false,
             has_opened: false,
             contents: Vec::new(),
         }
     }
 
-    /// Runs until it is told to stop. The thread's bell rings when there is a command.
-    pub(super) fn run(mut self, receiver: &BellReceiver) {
+    /// Runs until it is told to stop. The thread's waker is called when there is a command.
+    pub(super) fn run(mut self, receiver: &WakerReceiver) {
         ask_for_precise_wakeups();
         ask_for_share(ACCEPTING_NICE);
         let mut has_share = false;
@@ -102,21 +102,21 @@ impl Worker {
         }
     }
 
-    /// Does all the work that can be done now, without waiting. Returns the time of the next turn, unless the bell
-    /// rings earlier; `None` if it was told to stop.
+    /// Does all the work that can be done now, without waiting. Returns the time of the next turn, unless the waker
+    /// is called earlier; `None` if it was told to stop.
     pub fn turn(&mut self) -> Option<Option<Instant>> {
         self.unread = None;
         for (id, host) in &mut self.hosts {
             let unread = host.receive(|handle| self.noted.push((*id, handle)));
             self.unread = self.unread.into_iter().chain(unread).min();
         }
-        self.is_rung = true;
+        self.is_woken = true;
         self.work().then(|| self.next())
     }
 
     /// Does the work that is due. Returns true if it continues.
     fn work(&mut self) -> bool {
-        let is_asked = self.is_rung || !self.decisions.is_empty();
+        let is_asked = self.is_woken || !self.decisions.is_empty();
         if is_asked && self.obey() {
             let now = (self.clock)();
             for host in self.hosts.values_mut() {
@@ -134,7 +134,7 @@ impl Worker {
     /// The time of the next work.
     fn next(&self) -> Option<Instant> {
         let now = (self.clock)();
-        if self.is_rung || !self.noted.is_empty() || !self.decisions.is_empty() {
+        if self.is_woken || !self.noted.is_empty() || !self.decisions.is_empty() {
             return Some(now);
         }
         let next = [self.departures.next(), self.timers.next()];
@@ -144,7 +144,7 @@ impl Worker {
 
     /// Waits until a socket is readable, a timer expires, something may leave, or there is a command. Then reads the
     /// sockets.
-    fn wait(&mut self, receiver: &BellReceiver) {
+    fn wait(&mut self, receiver: &WakerReceiver) {
         let now = (self.clock)();
         let next = self.next();
         let timeout = if receiver.fall_asleep() {
@@ -160,7 +160,7 @@ impl Worker {
             } else {
                 PollFlags::empty()
             };
-            let file = host.port.file()?;
+            let file = host.socket.file()?;
             Some(PollFd::from_borrowed_fd(file, PollFlags::IN | room))
         }));
         // If the wait fails (a signal, or a temporary lack of memory), all flags are empty, and the loop looks again.
@@ -168,8 +168,8 @@ impl Worker {
         let flags: Vec<PollFlags> = files.iter().map(PollFd::revents).collect();
         let mut flags = flags.into_iter();
         let is_readable = flags.next().is_some_and(|flags| !flags.is_empty());
-        // One ring may stand for several commands.
-        self.is_rung |= receiver.wake_up(is_readable);
+        // One call of the waker may stand for several commands.
+        self.is_woken |= receiver.wake_up(is_readable);
         self.unread = None;
         for ((id, host), flags) in self.hosts.iter_mut().zip(flags) {
             if flags.intersects(PollFlags::OUT) {
@@ -187,7 +187,7 @@ impl Worker {
         let until = (self.clock)() + MAX_COMMAND_TIME;
         while (self.clock)() < until {
             let Ok(command) = self.commands.try_recv() else {
-                self.is_rung = false;
+                self.is_woken = false;
                 break;
             };
             match command {
@@ -202,12 +202,12 @@ impl Worker {
                         self.noted.push(key);
                     }
                 }
-                Command::End(line, code) => {
+                Command::End(shared, code) => {
                     let now = (self.clock)();
-                    let session = self.session(line.id());
-                    if let Some(session) = session.filter(|session| session.is_of(&line)) {
+                    let session = self.session(shared.id());
+                    if let Some(session) = session.filter(|session| session.is_of(&shared)) {
                         session.close(now, code);
-                        self.noted.push(line.id());
+                        self.noted.push(shared.id());
                     }
                 }
                 Command::Decide(id, decision) => self.decisions.push_back((id, decision)),

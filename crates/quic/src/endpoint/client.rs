@@ -10,7 +10,7 @@ use super::fingerprint::Fingerprint;
 use super::tls::client_config;
 use crate::connection::Connection;
 use crate::controller::Controllers;
-use crate::driver::{self, Driver, Ground};
+use crate::driver::{self, Driver, Environment};
 
 type Transport = dyn Fn(Arc<dyn Controllers>) -> TransportConfig + Send + Sync;
 
@@ -34,14 +34,14 @@ impl Client {
     /// # Errors
     /// The system cannot start a thread.
     pub fn new(
-        ground: Arc<dyn Ground>,
+        environment: Arc<dyn Environment>,
         server: Fingerprint,
         alpn: &[u8],
         controllers: Arc<dyn Controllers>,
         transport: impl Fn(Arc<dyn Controllers>) -> TransportConfig + Send + Sync + 'static,
     ) -> Result<Client, EndpointError> {
         Ok(Client {
-            driver: Driver::start_on(ground).map_err(EndpointError::Thread)?,
+            driver: Driver::start_on(environment).map_err(EndpointError::Thread)?,
             server,
             alpn: alpn.into(),
             controllers,

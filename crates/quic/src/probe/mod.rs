@@ -5,16 +5,16 @@
 //! bytes, the most significant first. A probe's time ends when the last answer arrives.
 //!
 //! Before its first probe, a sender proves that it knows the receiver's [`Token`]. `docs/probe.md` has the protocol and
-//! the receiver's limits. The parts that do not depend on QUIC ([`Door`], [`Token`], [`Answer`]) also serve probes over
+//! the receiver's limits. The parts that do not depend on QUIC ([`ConnectionLimit`], [`Token`], [`Answer`]) also serve probes over
 //! TCP.
 
-mod door;
+mod connection_limit;
 mod identity;
 mod private_file;
 mod server;
 mod token;
 
-pub use door::{Door, Seat};
+pub use connection_limit::{ConnectionLimit, Permit};
 pub use identity::{IdentityError, identity_in};
 pub use server::{IDLE_TIMEOUT, MAX_STREAM_BYTES, PROOF_TIMEOUT, STALL_TIMEOUT, serve};
 pub use token::{PROOF_LEN, Token, TokenError, challenge};
@@ -146,8 +146,14 @@ impl Prober {
         token: &Token,
         controllers: Arc<dyn Controllers>,
     ) -> Result<Prober, ProbeError> {
-        let ground = Arc::new(System);
-        let client = Client::new(ground, fingerprint, ALPN, controllers, endpoint::transport)?;
+        let environment = Arc::new(System);
+        let client = Client::new(
+            environment,
+            fingerprint,
+            ALPN,
+            controllers,
+            endpoint::transport,
+        )?;
         let connection = client.connect(server)?;
         connection.connected().await?;
         let prober = Prober { connection };

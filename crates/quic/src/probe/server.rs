@@ -8,7 +8,7 @@ use noq_proto::VarInt;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
-use super::door::{Door, Seat};
+use super::connection_limit::{ConnectionLimit, Permit};
 use super::token::{PROOF_LEN, Token};
 use super::{ALPN, Answer, challenge_of};
 use crate::connection::{Connection, Incoming, RecvStream, SendStream};
@@ -45,8 +45,8 @@ const READ_BYTES: usize = 256 << 10;
 /// The state that the connections of a receiver share.
 struct Shared {
     token: Token,
-    guests: Arc<Door>,
-    senders: Arc<Door>,
+    clients: Arc<ConnectionLimit>,
+    senders: Arc<ConnectionLimit>,
 }
 
 /// Receives probes of senders that know the token, until it is dropped. It counts and discards their data. Listens at
@@ -67,17 +67,17 @@ pub fn serve(
         .max_concurrent_uni_streams(VarInt::from_u32(0));
     let shared = Arc::new(Shared {
         token: token.clone(),
-        guests: Door::new(MAX_CONNECTIONS),
-        senders: Door::new(MAX_CONNECTIONS),
+        clients: ConnectionLimit::new(MAX_CONNECTIONS),
+        senders: ConnectionLimit::new(MAX_CONNECTIONS),
     });
     Server::start(address, identity, ALPN, transport, move |incoming| {
-        if shared.guests.taken() >= UNPROVEN_BEFORE_RETRY && incoming.may_retry() {
+        if shared.clients.taken() >= UNPROVEN_BEFORE_RETRY && incoming.may_retry() {
             incoming.retry();
             return None;
         }
         let from = incoming.remote_address()?.ip();
-        match shared.guests.enter(from) {
-            Some(guest) => Some(receive(incoming, from, guest, shared.clone())),
+        match shared.clients.acquire(from) {
+            Some(client) => Some(receive(incoming, from, client, shared.clone())),
             None => {
                 incoming.refuse();
                 None
@@ -87,15 +87,15 @@ pub fn serve(
 }
 
 /// Serves a connection from its handshake to its end. Its errors are not reported.
-async fn receive(incoming: Incoming, from: IpAddr, guest: Seat, shared: Arc<Shared>) {
+async fn receive(incoming: Incoming, from: IpAddr, client: Permit, shared: Arc<Shared>) {
     let proven = tokio::select! {
         proven = timeout(PROOF_TIMEOUT, greet(incoming, from, &shared)) => proven.ok().flatten(),
-        () = guest.lost() => None,
+        () = client.lost() => None,
     };
     let Some((connection, sender)) = proven else {
         return;
     };
-    drop(guest);
+    drop(client);
     let sender = Arc::new(sender);
     tokio::select! {
         () = attend(&connection, &sender) => {}
@@ -105,13 +105,13 @@ async fn receive(incoming: Incoming, from: IpAddr, guest: Seat, shared: Arc<Shar
 }
 
 /// Waits for the proof, and answers it. Returns the connection if it may send.
-async fn greet(incoming: Incoming, from: IpAddr, shared: &Shared) -> Option<(Connection, Seat)> {
+async fn greet(incoming: Incoming, from: IpAddr, shared: &Shared) -> Option<(Connection, Permit)> {
     let connection = incoming.accept().await.ok()?;
     let (mut to, mut proof) = connection.accept_bi().await.ok()?;
     let proof = proof.read_to_end(PROOF_LEN).await.ok()?;
     let challenge = challenge_of(&connection).ok()?;
     let is_proven = shared.token.is_proven(&challenge, &proof);
-    let sender = is_proven.then(|| shared.senders.enter(from)).flatten();
+    let sender = is_proven.then(|| shared.senders.acquire(from)).flatten();
     let answer = match &sender {
         Some(_) => Answer::Welcome,
         None if is_proven => Answer::Full,
@@ -132,7 +132,7 @@ async fn greet(incoming: Incoming, from: IpAddr, shared: &Shared) -> Option<(Con
 }
 
 /// Receives probes until the connection ends, stalls, or violates the protocol.
-async fn attend(connection: &Connection, sender: &Arc<Seat>) {
+async fn attend(connection: &Connection, sender: &Arc<Permit>) {
     let mut streams = JoinSet::new();
     loop {
         tokio::select! {
@@ -153,7 +153,7 @@ async fn attend(connection: &Connection, sender: &Arc<Seat>) {
 }
 
 /// Discards a stream's data, and answers their number. Returns `None` if the stream violated a rule.
-async fn take(mut to: SendStream, mut from: RecvStream, sender: Arc<Seat>) -> Option<()> {
+async fn take(mut to: SendStream, mut from: RecvStream, sender: Arc<Permit>) -> Option<()> {
     let mut bytes = 0;
     while let Some(chunk) = timeout(STALL_TIMEOUT, from.read_chunk(READ_BYTES))
         .await

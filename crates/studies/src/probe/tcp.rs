@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use quic::probe::{
-    Answer, Door, IDLE_TIMEOUT, MAX_STREAM_BYTES, PROOF_LEN, PROOF_TIMEOUT, STALL_TIMEOUT, Seat,
-    Token, challenge,
+    Answer, ConnectionLimit, IDLE_TIMEOUT, MAX_STREAM_BYTES, PROOF_LEN, PROOF_TIMEOUT, Permit,
+    STALL_TIMEOUT, Token, challenge,
 };
 
 use linux::diag::{Diag, Filter};
@@ -115,8 +115,8 @@ pub struct TcpServer {
 #[derive(Debug)]
 struct Shared {
     token: Token,
-    guests: Arc<Door>,
-    senders: Arc<Door>,
+    clients: Arc<ConnectionLimit>,
+    senders: Arc<ConnectionLimit>,
 }
 
 impl TcpServer {
@@ -128,8 +128,8 @@ impl TcpServer {
     pub async fn bind(address: SocketAddr, token: &Token) -> io::Result<TcpServer> {
         let shared = Shared {
             token: token.clone(),
-            guests: Door::new(MAX_CONNECTIONS),
-            senders: Door::new(MAX_CONNECTIONS),
+            clients: ConnectionLimit::new(MAX_CONNECTIONS),
+            senders: ConnectionLimit::new(MAX_CONNECTIONS),
         };
         Ok(TcpServer {
             listener: TcpListener::bind(address).await?,
@@ -164,23 +164,23 @@ impl TcpServer {
                 }
             };
             // Without a free place, the connection is closed at once, and the sender tries again in its next round.
-            if let Some(guest) = self.shared.guests.enter(from) {
-                connections.spawn(receive(stream, from, guest, self.shared.clone()));
+            if let Some(client) = self.shared.clients.acquire(from) {
+                connections.spawn(receive(stream, from, client, self.shared.clone()));
             }
         }
     }
 }
 
 /// Serves a connection from its greeting to its end. Errors end it silently.
-async fn receive(mut stream: TcpStream, from: IpAddr, guest: Seat, shared: Arc<Shared>) {
+async fn receive(mut stream: TcpStream, from: IpAddr, client: Permit, shared: Arc<Shared>) {
     let greeted = tokio::select! {
         greeted = timeout(PROOF_TIMEOUT, greet(&mut stream, from, &shared)) => greeted,
-        () = guest.lost() => return,
+        () = client.lost() => return,
     };
     let Ok(Ok(Some(sender))) = greeted else {
         return;
     };
-    drop(guest);
+    drop(client);
     tokio::select! {
         _ = take(&mut stream, &sender) => {}
         () = sender.lost() => {}
@@ -188,7 +188,11 @@ async fn receive(mut stream: TcpStream, from: IpAddr, guest: Seat, shared: Arc<S
 }
 
 /// Reads the greeting and checks the proof. Returns the connection's place if it may send.
-async fn greet(stream: &mut TcpStream, from: IpAddr, shared: &Shared) -> io::Result<Option<Seat>> {
+async fn greet(
+    stream: &mut TcpStream,
+    from: IpAddr,
+    shared: &Shared,
+) -> io::Result<Option<Permit>> {
     stream.set_nodelay(true)?;
     let mut greeting = [0; GREETING.len()];
     stream.read_exact(&mut greeting).await?;
@@ -200,7 +204,7 @@ async fn greet(stream: &mut TcpStream, from: IpAddr, shared: &Shared) -> io::Res
     let mut proof = [0; PROOF_LEN];
     stream.read_exact(&mut proof).await?;
     let (answer, sender) = if shared.token.is_proven(&challenge, &proof) {
-        match shared.senders.enter(from) {
+        match shared.senders.acquire(from) {
             None => (Answer::Full, None),
             some => (Answer::Welcome, some),
         }
@@ -212,7 +216,7 @@ async fn greet(stream: &mut TcpStream, from: IpAddr, shared: &Shared) -> io::Res
 }
 
 /// Receives probes over a connection until it ends, stalls, or breaks the protocol.
-async fn take(stream: &mut TcpStream, sender: &Seat) -> io::Result<()> {
+async fn take(stream: &mut TcpStream, sender: &Permit) -> io::Result<()> {
     loop {
         let bytes = timeout(IDLE_TIMEOUT, stream.read_u64()).await??;
         if bytes > MAX_STREAM_BYTES {

@@ -13,13 +13,13 @@ use crate::error::Error;
 use crate::ticket::{MAX_ADDRESSES, Secret, Ticket};
 use crate::transport::transport;
 use crate::wire;
-use quic::Ground;
+use quic::Environment;
 use quic::connection::Listener;
 use quic::endpoint::{self, EndpointError, Identity};
 
 /// Listens with the identity `before`, or with a new one, which is then saved.
 pub fn listen(
-    ground: Arc<dyn Ground>,
+    environment: Arc<dyn Environment>,
     config: &ReceiverConfig,
     store: &Store,
     before: Option<SavedIdentity>,
@@ -38,7 +38,7 @@ pub fn listen(
     transport.receive_window(GUEST_WINDOW);
     let server = endpoint::server_config(&identity, wire::ALPN, Arc::new(transport))?;
     let port = before.as_ref().map(|saved| saved.port);
-    let listener = bind(ground, config.listen, port, &(server, &identity))?;
+    let listener = bind(environment, config.listen, port, &(server, &identity))?;
     let address = listener.local_addr();
     let saved = SavedIdentity {
         certificate: identity.certificate_der().to_vec(),
@@ -61,12 +61,12 @@ pub fn listen(
 
 /// Binds to the port of the unfinished transfer, if `listen` leaves the port open and it is free.
 fn bind(
-    ground: Arc<dyn Ground>,
+    environment: Arc<dyn Environment>,
     listen: SocketAddr,
     before: Option<u16>,
     (server, identity): &(ServerConfig, &Identity),
 ) -> Result<Listener, EndpointError> {
-    let bind = |address| endpoint::listen(ground.clone(), address, server.clone(), identity);
+    let bind = |address| endpoint::listen(environment.clone(), address, server.clone(), identity);
     if let Some(port) = before.filter(|_| listen.port() == 0) {
         let same = SocketAddr::new(listen.ip(), port);
         if let Ok(listener) = bind(same) {

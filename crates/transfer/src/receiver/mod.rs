@@ -19,7 +19,7 @@ mod turned_away;
 use std::sync::Arc;
 
 use quic::connection::Listener;
-use quic::{Ground, System};
+use quic::{Environment, System};
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
@@ -49,13 +49,13 @@ impl Receiver {
     pub(crate) async fn bind_on(
         config: ReceiverConfig,
         disk: Box<dyn Disk>,
-        ground: Arc<dyn Ground>,
+        environment: Arc<dyn Environment>,
     ) -> Result<Receiver, Error> {
         let opening = config.clone();
         let store = spawn_blocking(move || Store::open(&opening, disk)).await??;
         let before = store.identity()?;
         let is_new = before.is_none();
-        let listening = listen::listen(ground, &config, &store, before);
+        let listening = listen::listen(environment, &config, &store, before);
         if listening.is_err() && is_new {
             // This error says more than one about the remaining files.
             let _ = store.clear();

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use quic::controller::Controllers;
 use quic::endpoint::Client;
-use quic::{Ground, System};
+use quic::{Environment, System};
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
@@ -53,7 +53,7 @@ pub async fn send(
 
 /// Like [`send`], on another network.
 pub(crate) async fn send_on(
-    ground: Arc<dyn Ground>,
+    environment: Arc<dyn Environment>,
     files: &[PathBuf],
     ticket: &Ticket,
     config: SenderConfig,
@@ -72,7 +72,7 @@ pub(crate) async fn send_on(
     }
     let (server, controllers) = (ticket.fingerprint(), config.controllers);
     let connector = Connector {
-        client: Client::new(ground, server, wire::ALPN, controllers, sending)?
+        client: Client::new(environment, server, wire::ALPN, controllers, sending)?
             .with_large_datagrams(),
         ticket,
     };

@@ -8,7 +8,7 @@ use super::network::{Network, SENDER, STRANGER, in_virtual_time};
 use super::*;
 use crate::sender::send_on;
 use noq_proto::Transmit;
-use quic::{Bell, Ground};
+use quic::{Environment, Waker};
 
 /// The number of reports of rejected connections, and the number of connections in them.
 #[derive(Default)]
@@ -131,7 +131,7 @@ async fn garbage_is_ignored() {
     transfer_during(SENDER, &told, async |network, ticket, goes_on| {
         goes_on.notify_one();
         let host = network.host(STRANGER);
-        let (to, silent): (_, Bell) = (ticket.addresses()[0], Arc::new(|| ()));
+        let (to, silent): (_, Waker) = (ticket.addresses()[0], Arc::new(|| ()));
         let port = host.sending(to, false, &silent).unwrap();
         for seed in 0..5_000 {
             let mut garbage = content(seed % 1300 + 1, seed);

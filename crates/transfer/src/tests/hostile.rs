@@ -13,7 +13,7 @@ use crate::transport::transport;
 use crate::tree;
 use crate::wire;
 use quic::endpoint::{self, Identity};
-use quic::{Ground, System};
+use quic::{Environment, System};
 
 /// A handmade sender.
 pub struct Client {
@@ -28,9 +28,9 @@ impl Client {
     }
 
     /// `None` if the receiver refuses the connection.
-    pub async fn try_connect(ground: Arc<dyn Ground>, ticket: &Ticket) -> Option<Client> {
+    pub async fn try_connect(environment: Arc<dyn Environment>, ticket: &Ticket) -> Option<Client> {
         let (server, controllers) = (ticket.fingerprint(), Arc::new(CubicConfig::default()));
-        let client = endpoint::Client::new(ground, server, wire::ALPN, controllers, transport);
+        let client = endpoint::Client::new(environment, server, wire::ALPN, controllers, transport);
         let connection = client.unwrap().connect(ticket.addresses()[0]).unwrap();
         connection.connected().await.ok()?;
         let (control, replies) = connection.open_bi().await.ok()?;

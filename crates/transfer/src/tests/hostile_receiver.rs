@@ -2,7 +2,7 @@
 
 use quic::connection::{Listener, RecvStream, SendStream};
 use quic::endpoint::{self, Identity};
-use quic::{Ground, System};
+use quic::{Environment, System};
 
 use super::*;
 use crate::code;
@@ -33,9 +33,9 @@ impl Trap {
         let identity = Identity::generate().unwrap();
         let config = Arc::new(transport(Arc::new(CubicConfig::default())));
         let config = endpoint::server_config(&identity, wire::ALPN, config).unwrap();
-        let ground: Arc<dyn Ground> = Arc::new(System);
+        let environment: Arc<dyn Environment> = Arc::new(System);
         let here = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
-        let listener = endpoint::listen(ground, here, config, &identity).unwrap();
+        let listener = endpoint::listen(environment, here, config, &identity).unwrap();
         let addresses = [listener.local_addr()];
         let ticket = Ticket::new(addresses, identity.fingerprint(), Secret([1; 16]));
         Trap { listener, ticket }

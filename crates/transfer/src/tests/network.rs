@@ -8,7 +8,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use noq_proto::{EcnCodepoint, FourTuple, Transmit};
-use quic::{Bell, Ground, Port, Worker};
+use quic::{DatagramSocket, Environment, Waker, Worker};
 use tokio::sync::Notify;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::{Instant, sleep_until};
@@ -52,7 +52,7 @@ struct Datagram {
 }
 
 struct Inner {
-    mailboxes: HashMap<SocketAddr, (UnboundedSender<Datagram>, Bell)>,
+    mailboxes: HashMap<SocketAddr, (UnboundedSender<Datagram>, Waker)>,
     /// The time at which each socket will have sent its queue.
     busy: HashMap<SocketAddr, Instant>,
     /// Sockets whose datagrams carry another source port, as behind a NAT.
@@ -177,9 +177,9 @@ impl Inner {
             None if self.mapped.contains_key(&to) => return,
             None => to,
         };
-        if let Some((mailbox, bell)) = self.mailboxes.get(&socket) {
+        if let Some((mailbox, waker)) = self.mailboxes.get(&socket) {
             let _ = mailbox.send(datagram);
-            bell();
+            waker();
         }
     }
 }
@@ -191,7 +191,7 @@ pub struct Host {
 }
 
 impl Host {
-    fn open(&self, port: u16, ecn: bool, bell: &Bell) -> io::Result<Box<dyn Port>> {
+    fn open(&self, port: u16, ecn: bool, waker: &Waker) -> io::Result<Box<dyn DatagramSocket>> {
         let mut inner = self.network.inner();
         let port = match port {
             0 => inner.port(),
@@ -202,7 +202,7 @@ impl Host {
             return Err(io::ErrorKind::AddrInUse.into());
         }
         let (sender, mailbox) = unbounded_channel();
-        inner.mailboxes.insert(address, (sender, bell.clone()));
+        inner.mailboxes.insert(address, (sender, waker.clone()));
         Ok(Box::new(Socket {
             network: self.network.clone(),
             address,
@@ -212,22 +212,27 @@ impl Host {
     }
 }
 
-impl Ground for Host {
-    fn listening(&self, address: SocketAddr, bell: &Bell) -> io::Result<Box<dyn Port>> {
-        self.open(address.port(), true, bell)
+impl Environment for Host {
+    fn listening(&self, address: SocketAddr, waker: &Waker) -> io::Result<Box<dyn DatagramSocket>> {
+        self.open(address.port(), true, waker)
     }
 
-    fn sending(&self, _: SocketAddr, ecn: bool, bell: &Bell) -> io::Result<Box<dyn Port>> {
-        self.open(0, ecn, bell)
+    fn sending(
+        &self,
+        _: SocketAddr,
+        ecn: bool,
+        waker: &Waker,
+    ) -> io::Result<Box<dyn DatagramSocket>> {
+        self.open(0, ecn, waker)
     }
 
     fn clock(&self) -> fn() -> std::time::Instant {
         || Instant::now().into_std()
     }
 
-    fn drive(&self, mut worker: Worker) -> io::Result<(Bell, Option<JoinHandle<()>>)> {
-        let rung = Arc::new(Notify::new());
-        let rope = rung.clone();
+    fn drive(&self, mut worker: Worker) -> io::Result<(Waker, Option<JoinHandle<()>>)> {
+        let woken = Arc::new(Notify::new());
+        let waker = woken.clone();
         tokio::spawn(async move {
             while let Some(due) = worker.turn() {
                 let due = async {
@@ -237,12 +242,12 @@ impl Ground for Host {
                     }
                 };
                 tokio::select! {
-                    () = rung.notified() => {}
+                    () = woken.notified() => {}
                     () = due => {}
                 }
             }
         });
-        Ok((Arc::new(move || rope.notify_one()), None))
+        Ok((Arc::new(move || waker.notify_one()), None))
     }
 }
 
@@ -253,7 +258,7 @@ struct Socket {
     ecn: bool,
 }
 
-impl Port for Socket {
+impl DatagramSocket for Socket {
     fn local_addr(&self) -> io::Result<SocketAddr> {
         Ok(self.address)
     }

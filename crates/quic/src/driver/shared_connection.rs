@@ -16,12 +16,12 @@ pub(crate) type HostId = u64;
 pub(super) type Key = (HostId, ConnectionHandle);
 
 /// The driver of a connection, for the connection's users.
-pub(super) trait Drive: Debug + Send + Sync {
+pub(super) trait DriverHandle: Debug + Send + Sync {
     /// Tells the driver to look at a connection after a change.
     fn look(&self, key: Key);
 
     /// Tells the driver to close a connection, and to tell its application.
-    fn end(&self, line: Line, code: VarInt);
+    fn end(&self, shared: SharedConnection, code: VarInt);
 
     /// The driver's time.
     fn now(&self) -> Instant;
@@ -30,21 +30,25 @@ pub(super) trait Drive: Debug + Send + Sync {
 /// A connection of a driver. The driver and other threads take turns to use it. A user must lock it only to move a few
 /// pieces of data.
 #[derive(Debug, Clone)]
-pub(crate) struct Line {
+pub(crate) struct SharedConnection {
     connection: Arc<Mutex<Connection>>,
     key: Key,
-    driver: Arc<dyn Drive>,
+    driver: Arc<dyn DriverHandle>,
     /// True if the driver has been told to look, and has not looked yet.
-    is_called: Arc<AtomicBool>,
+    is_notified: Arc<AtomicBool>,
 }
 
-impl Line {
-    pub(super) fn new(connection: Connection, key: Key, driver: Arc<dyn Drive>) -> Line {
-        Line {
+impl SharedConnection {
+    pub(super) fn new(
+        connection: Connection,
+        key: Key,
+        driver: Arc<dyn DriverHandle>,
+    ) -> SharedConnection {
+        SharedConnection {
             connection: Arc::new(Mutex::new(connection)),
             key,
             driver,
-            is_called: Arc::new(AtomicBool::new(false)),
+            is_notified: Arc::new(AtomicBool::new(false)),
         }
     }
 
@@ -52,21 +56,21 @@ impl Line {
         lock(&self.connection)
     }
 
-    /// The connection without its line. Its lock borrows nothing of the line's owner.
+    /// The connection itself. Its lock borrows nothing of the owner of this handle.
     pub(super) fn connection(&self) -> Arc<Mutex<Connection>> {
         self.connection.clone()
     }
 
     /// Tells the driver to look at the connection after a change.
-    pub(crate) fn call(&self) {
-        if !self.is_called.swap(true, Ordering::AcqRel) {
+    pub(crate) fn notify(&self) {
+        if !self.is_notified.swap(true, Ordering::AcqRel) {
             self.driver.look(self.key);
         }
     }
 
-    /// Records that the driver looks. A later change needs another call.
-    pub(super) fn answer(&self) {
-        self.is_called.store(false, Ordering::Release);
+    /// Records that the driver looks. A later change needs another notification.
+    pub(super) fn clear_notification(&self) {
+        self.is_notified.store(false, Ordering::Release);
     }
 
     /// The driver's time.
@@ -80,7 +84,7 @@ impl Line {
     }
 
     /// True if both are the same connection. When a connection is over, another one may get its handle.
-    pub(super) fn is(&self, other: &Line) -> bool {
+    pub(super) fn is(&self, other: &SharedConnection) -> bool {
         Arc::ptr_eq(&self.connection, &other.connection)
     }
 

@@ -42,7 +42,7 @@ pub(super) fn is_full(error: &io::Error) -> bool {
 }
 
 /// A non-blocking socket.
-pub trait Port: Send {
+pub trait DatagramSocket: Send {
     /// The socket's own address.
     fn local_addr(&self) -> io::Result<SocketAddr>;
 
@@ -69,7 +69,7 @@ pub trait Port: Send {
     /// True if datagrams may be fragmented on the path.
     fn may_fragment(&self) -> bool;
 
-    /// The file to wait for. Only the ports of [`System`](super::System) have one.
+    /// The file to wait for. Only the sockets of [`System`](super::System) have one.
     fn file(&self) -> Option<BorrowedFd<'_>> {
         None
     }

@@ -12,7 +12,7 @@ use crate::lock::lock;
 
 /// The places. [`Places`] decides who makes room when all are taken.
 #[derive(Debug)]
-pub struct Door {
+pub struct ConnectionLimit {
     inside: Mutex<Inside>,
     began: Instant,
 }
@@ -24,10 +24,10 @@ struct Inside {
     came: u64,
 }
 
-impl Door {
+impl ConnectionLimit {
     /// Makes this many places.
-    pub fn new(places: usize) -> Arc<Door> {
-        Arc::new(Door {
+    pub fn new(places: usize) -> Arc<ConnectionLimit> {
+        Arc::new(ConnectionLimit {
             inside: Mutex::new(Inside {
                 places: Places::new(places),
                 came: 0,
@@ -38,7 +38,7 @@ impl Door {
 
     /// Takes a place for a connection from this address, possibly in place of another connection. Returns `None` if
     /// there is none.
-    pub fn enter(self: &Arc<Door>, from: IpAddr) -> Option<Seat> {
+    pub fn acquire(self: &Arc<ConnectionLimit>, from: IpAddr) -> Option<Permit> {
         let (host, now) = (Host::of(from), self.now());
         let mut inside = self.inside();
         if let Some((_, lost)) = inside.places.make_room(host, now).ok()? {
@@ -47,8 +47,8 @@ impl Door {
         let (key, lost) = (inside.came, Arc::new(Notify::new()));
         inside.came += 1;
         inside.places.insert(key, host, lost.clone(), now);
-        Some(Seat {
-            door: self.clone(),
+        Some(Permit {
+            limit: self.clone(),
             key,
             lost,
         })
@@ -71,18 +71,18 @@ impl Door {
 
 /// A connection's place. It is free again when this is dropped.
 #[derive(Debug)]
-pub struct Seat {
-    door: Arc<Door>,
+pub struct Permit {
+    limit: Arc<ConnectionLimit>,
     key: u64,
     lost: Arc<Notify>,
 }
 
-impl Seat {
+impl Permit {
     /// Records that data has arrived over the connection.
     pub fn active(&self) {
-        let now = self.door.now();
+        let now = self.limit.now();
         // This does nothing if the place is lost.
-        let _ = self.door.inside().places.active(&self.key, now);
+        let _ = self.limit.inside().places.active(&self.key, now);
     }
 
     /// Waits until the place is lost to another connection. Only one task may wait.
@@ -91,9 +91,9 @@ impl Seat {
     }
 }
 
-impl Drop for Seat {
+impl Drop for Permit {
     fn drop(&mut self) {
-        self.door.inside().places.remove(&self.key);
+        self.limit.inside().places.remove(&self.key);
     }
 }
 
@@ -103,19 +103,19 @@ mod tests {
 
     #[tokio::test]
     async fn the_greediest_learns_that_its_place_is_lost() {
-        let door = Door::new(4);
+        let limit = ConnectionLimit::new(4);
         let from = |host| IpAddr::from([10, 0, 0, host]);
-        let mut greedy: Vec<Seat> = (0..4).filter_map(|_| door.enter(from(1))).collect();
-        assert!(door.enter(from(1)).is_none());
-        let other = door.enter(from(2)).unwrap();
-        assert_eq!(door.taken(), 4);
+        let mut greedy: Vec<Permit> = (0..4).filter_map(|_| limit.acquire(from(1))).collect();
+        assert!(limit.acquire(from(1)).is_none());
+        let other = limit.acquire(from(2)).unwrap();
+        assert_eq!(limit.taken(), 4);
         greedy[0].lost().await;
         // Its place belongs to another connection already.
         drop(greedy.remove(0));
-        assert_eq!(door.taken(), 4);
+        assert_eq!(limit.taken(), 4);
         drop(other);
-        assert_eq!(door.taken(), 3);
+        assert_eq!(limit.taken(), 3);
         drop(greedy);
-        assert_eq!(door.taken(), 0);
+        assert_eq!(limit.taken(), 0);
     }
 }

@@ -5,28 +5,33 @@ use std::net::SocketAddr;
 use std::thread::{self, JoinHandle};
 use std::time::Instant;
 
-use super::bell::{Bell, BellReceiver};
+use super::datagram_socket::DatagramSocket;
 use super::mtu;
-use super::port::Port;
 use super::socket::Socket;
+use super::waker::{Waker, WakerReceiver};
 use super::worker::Worker;
 
 /// The environment of a driver: the [`System`], or a test's own.
-pub trait Ground: Send + Sync {
-    /// Opens a socket at `address` (port 0: any free port) that receives from anyone. If the port has no file to wait
-    /// for, it rings `bell` when a datagram arrives.
+pub trait Environment: Send + Sync {
+    /// Opens a socket at `address` (port 0: any free port) that receives from anyone. If the socket has no file to wait
+    /// for, it calls `waker` when a datagram arrives.
     ///
     /// # Errors
     ///
     /// The address is in use.
-    fn listening(&self, address: SocketAddr, bell: &Bell) -> io::Result<Box<dyn Port>>;
+    fn listening(&self, address: SocketAddr, waker: &Waker) -> io::Result<Box<dyn DatagramSocket>>;
 
     /// Opens a socket on a free port, to send to `peer`. `ecn` says whether its packets are ECN-capable.
     ///
     /// # Errors
     ///
     /// The socket cannot be opened.
-    fn sending(&self, peer: SocketAddr, ecn: bool, bell: &Bell) -> io::Result<Box<dyn Port>>;
+    fn sending(
+        &self,
+        peer: SocketAddr,
+        ecn: bool,
+        waker: &Waker,
+    ) -> io::Result<Box<dyn DatagramSocket>>;
 
     /// The largest UDP payload that may reach `peer` without fragmentation. `None` if it is unknown.
     fn largest_datagram(&self, peer: SocketAddr) -> Option<u16> {
@@ -37,24 +42,29 @@ pub trait Ground: Send + Sync {
     /// The clock.
     fn clock(&self) -> fn() -> Instant;
 
-    /// Starts to give a driver its turns: when its bell rings, and when it is due.
+    /// Starts to give a driver its turns: when its waker is called, and when it is due.
     ///
     /// # Errors
     ///
     /// The system cannot start a thread.
-    fn drive(&self, worker: Worker) -> io::Result<(Bell, Option<JoinHandle<()>>)>;
+    fn drive(&self, worker: Worker) -> io::Result<(Waker, Option<JoinHandle<()>>)>;
 }
 
 /// UDP sockets, and a thread for each driver.
 #[derive(Debug, Clone, Copy)]
 pub struct System;
 
-impl Ground for System {
-    fn listening(&self, address: SocketAddr, _: &Bell) -> io::Result<Box<dyn Port>> {
+impl Environment for System {
+    fn listening(&self, address: SocketAddr, _: &Waker) -> io::Result<Box<dyn DatagramSocket>> {
         Ok(Box::new(Socket::listening(address)?))
     }
 
-    fn sending(&self, peer: SocketAddr, ecn: bool, _: &Bell) -> io::Result<Box<dyn Port>> {
+    fn sending(
+        &self,
+        peer: SocketAddr,
+        ecn: bool,
+        _: &Waker,
+    ) -> io::Result<Box<dyn DatagramSocket>> {
         Ok(Box::new(Socket::sending(peer, ecn)?))
     }
 
@@ -66,10 +76,10 @@ impl Ground for System {
         Instant::now
     }
 
-    fn drive(&self, worker: Worker) -> io::Result<(Bell, Option<JoinHandle<()>>)> {
-        let (receiver, bell) = BellReceiver::new()?;
+    fn drive(&self, worker: Worker) -> io::Result<(Waker, Option<JoinHandle<()>>)> {
+        let (receiver, waker) = WakerReceiver::new()?;
         let thread = thread::Builder::new().name("quic".to_owned());
         let thread = thread.spawn(move || worker.run(&receiver))?;
-        Ok((bell, Some(thread)))
+        Ok((waker, Some(thread)))
     }
 }

@@ -1,4 +1,4 @@
-//! Commands to a driver's thread, and where it receives them.
+//! Commands to a driver's thread.
 
 use std::sync::OnceLock;
 use std::sync::mpsc::Sender;
@@ -7,10 +7,10 @@ use std::time::Instant;
 use noq_proto::{Incoming, VarInt};
 
 use super::application::Verdict;
-use super::bell::Bell;
 use super::host::Host;
-use super::line::{Drive, HostId, Key, Line};
 use super::session::Session;
+use super::shared_connection::{DriverHandle, HostId, Key, SharedConnection};
+use super::waker::Waker;
 
 /// Commands to a driver.
 pub(super) enum Command {
@@ -19,7 +19,7 @@ pub(super) enum Command {
     /// Drive this connection over its socket.
     Join(Box<Session>),
     /// Close a connection.
-    End(Line, VarInt),
+    End(SharedConnection, VarInt),
     /// Pass on the decision on a client that waited.
     Decide(HostId, Box<(Incoming, Verdict)>),
     /// Allow no new connections on this socket.
@@ -33,63 +33,63 @@ pub(super) enum Command {
 }
 
 /// Passes commands to a driver's thread.
-pub(crate) struct Desk {
+pub(crate) struct CommandSender {
     commands: Sender<Command>,
-    bell: OnceLock<Bell>,
+    waker: OnceLock<Waker>,
     clock: fn() -> Instant,
 }
 
-impl Desk {
-    pub(super) fn new(commands: Sender<Command>, clock: fn() -> Instant) -> Desk {
-        Desk {
+impl CommandSender {
+    pub(super) fn new(commands: Sender<Command>, clock: fn() -> Instant) -> CommandSender {
+        CommandSender {
             commands,
-            bell: OnceLock::new(),
+            waker: OnceLock::new(),
             clock,
         }
     }
 
-    pub(super) fn hang(&self, bell: Bell) {
-        // The bell is set once.
-        let _ = self.bell.set(bell);
+    pub(super) fn set_waker(&self, waker: Waker) {
+        // The waker is set once.
+        let _ = self.waker.set(waker);
     }
 
-    pub(super) fn ask(&self, command: Command) {
+    pub(super) fn send(&self, command: Command) {
         // This fails only if the thread is gone. The users of its connections detect this themselves.
         let _ = self.commands.send(command);
-        if let Some(bell) = self.bell.get() {
-            bell();
+        if let Some(waker) = self.waker.get() {
+            waker();
         }
     }
 
-    /// Passes on the decision on a client that a [`Door`](super::Door) kept waiting.
+    /// Passes on the decision on a client that an [`Admission`](super::Admission) kept waiting.
     pub(crate) fn decide(&self, host: HostId, incoming: Incoming, verdict: Verdict) {
-        self.ask(Command::Decide(host, Box::new((incoming, verdict))));
+        self.send(Command::Decide(host, Box::new((incoming, verdict))));
     }
 
     /// Closes all connections of a socket.
     pub(crate) fn close(&self, host: HostId, code: VarInt) {
-        self.ask(Command::Close(host, code));
+        self.send(Command::Close(host, code));
     }
 
     /// Stops new connections on a socket. The socket is closed with its last connection.
     pub(crate) fn shut(&self, host: HostId) {
-        self.ask(Command::Shut(host));
+        self.send(Command::Shut(host));
     }
 }
 
-impl std::fmt::Debug for Desk {
+impl std::fmt::Debug for CommandSender {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("a driver's desk")
+        f.write_str("the commands of a driver")
     }
 }
 
-impl Drive for Desk {
+impl DriverHandle for CommandSender {
     fn look(&self, key: Key) {
-        self.ask(Command::Look(key));
+        self.send(Command::Look(key));
     }
 
-    fn end(&self, line: Line, code: VarInt) {
-        self.ask(Command::End(line, code));
+    fn end(&self, shared: SharedConnection, code: VarInt) {
+        self.send(Command::End(shared, code));
     }
 
     fn now(&self) -> Instant {
