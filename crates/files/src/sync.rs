@@ -5,6 +5,10 @@ use std::io::{self, ErrorKind};
 use std::path::Path;
 
 /// Syncs the names in a directory. It does nothing if the directory may not be read, or its file system cannot do this.
+///
+/// A directory that may be written but not read (mode 0300, as for a drop box) cannot be opened, so no call syncs its
+/// names. The file is then in place with synced content: only its new name may be lost in a power failure. An error would
+/// say that it was not written.
 pub fn names(directory: &Path) -> io::Result<()> {
     match File::open(directory).and_then(|directory| directory.sync_all()) {
         Err(error)

@@ -46,8 +46,8 @@ pub struct Link<P> {
     entered: Count,
     transmitted: Count,
     delivered: Count,
-    /// What most links of a network do not have. It is elsewhere, so that the links of a large network are small: most
-    /// packets enter a link that is in no cache.
+    /// State that few links have. It is on the heap, so that a link is small: in a large network, most packets enter a
+    /// link that is not in the processor's cache.
     extras: Option<Box<Extras>>,
     flight: Flight,
     queue: Queue,

@@ -84,8 +84,8 @@ impl<'s> Network<'s> {
         Some(if first.is_back { &link.to } else { &link.from })
     }
 
-    /// The directions of links whose queues and counters a record has: that of data of each link, and that of ACKs of
-    /// links with names where these may queue.
+    /// The directions whose queues and counters are in a record: the data direction of each link, and the ACK direction
+    /// of each named link that has a bottleneck in it.
     pub fn observed(&self) -> Vec<Crossing> {
         let links = self.links.iter().enumerate();
         let directions = links.flat_map(|(link, spec)| {

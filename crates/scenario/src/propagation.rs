@@ -1,11 +1,12 @@
 //! The propagation delays of links and flows.
 //!
-//! RTprop of a flow is what the links of its route add up to, there and back, or the flow's own `rtt`. All flows share
-//! the delay of the links. The rest is each flow's own way to the first link, its access.
+//! A flow's RTprop is its own `rtt`, or the sum of the delays of the links on its route, in both directions. All flows
+//! share the delays of the links. The rest of a flow's RTprop is the delay of its access to the first link.
 //!
-//! A path's `rtt` is the RTprop of the flows without their own. If every flow's RTprop is at least that of the hops that
-//! it crosses, links have the path's delays. If one's is shorter, all links are shorter in the same proportion, and the
-//! other flows' access is longer instead: no flow's RTprop changes. Links with names never get shorter.
+//! A path's `rtt` is the RTprop of the flows without an `rtt` of their own. If every flow's RTprop is at least the delay
+//! of the links that it crosses, the links have the path's delays. If one flow's RTprop is shorter, the delays of all
+//! links are reduced in proportion, and the access of the other flows is longer instead: no flow's RTprop changes. The
+//! delays of named links are never reduced.
 
 use units::Duration;
 
@@ -15,13 +16,13 @@ use super::path_spec::PathSpec;
 use super::route::Route;
 
 impl Network<'_> {
-    /// The RTprop of a group's flows at the start: their own, or what their route adds up to.
+    /// The RTprop of a group's flows at the start: their own `rtt`, or the delay of their route in both directions.
     pub fn rtprop(&self, group: usize) -> Duration {
         let own = self.scenario.flows[group].rtt;
         own.unwrap_or_else(|| self.route_rtt(group))
     }
 
-    /// What the links of a group's route add up to, there and back.
+    /// The sum of the delays of the links on a group's route, in both directions.
     pub(crate) fn route_rtt(&self, group: usize) -> Duration {
         self.along(self.route(group), |link| self.links()[link].rtt)
     }

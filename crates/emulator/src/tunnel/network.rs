@@ -66,7 +66,7 @@ struct Line {
     way: usize,
 }
 
-/// What a [`Network`] knows of a way.
+/// A way into a [`Network`]: its own links, and the routes that its packets can take.
 #[derive(Debug)]
 struct Entrance {
     /// The way's own links.
@@ -77,8 +77,8 @@ struct Entrance {
     by_destination: HashMap<IpAddr, u32>,
 }
 
-/// All links of one direction, or those of both if they share routes. Ways have indices in the order in which they were
-/// given. Each call has the links' time, which never goes back.
+/// All links of one direction, or of both directions if these share routes. The index of a way is its position in the
+/// configuration. Every call passes the links' time, which never goes back.
 #[derive(Debug)]
 pub(crate) struct Network {
     links: Vec<Link<Packet>>,

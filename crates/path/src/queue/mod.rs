@@ -35,7 +35,8 @@ pub(crate) struct Taken {
     pub(crate) size: Bytes,
 }
 
-/// The state of a discipline. That of the usual one is here, and that of the others elsewhere, so that a link is small.
+/// The state of a discipline. Only the state of drop-tail, the most common one, is stored in place. The others are on the
+/// heap, so that a link is small.
 #[derive(Debug, Clone)]
 enum State {
     DropTail(DropTail),

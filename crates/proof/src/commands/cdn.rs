@@ -59,8 +59,8 @@ pub struct Options {
     /// Number of simulator runs at a time [default: the number of processors]
     #[arg(long, value_name = "N", value_parser = usage::at_least_one)]
     jobs: Option<NonZeroUsize>,
-    /// Replace the results in this document, between `<!-- cdn: begin -->` and `<!-- cdn: end -->`; with --engine
-    /// linux, those of `cdn-linux`, and of a CDN whose lines share a link, those of `cdn-shared`
+    /// Write the results into this document, between `<!-- cdn: begin -->` and `<!-- cdn: end -->`. The marks are
+    /// `cdn-linux` with --engine linux, and `cdn-shared` if the CDN's lines share a link
     #[arg(long, value_name = "FILE")]
     document: Option<PathBuf>,
     #[command(flatten)]

@@ -9,10 +9,7 @@ use studies::runs::Findings;
 pub const FIGURE: Figure = Figure::new(
     "laboratory",
     "Completion times in three classes of traffic, beside background of either controller",
-    After::Text(
-        CDN,
-        "the three patterns of traffic, here on lines that share nothing",
-    ),
+    After::Text(CDN, "the three patterns of traffic"),
     draw,
 );
 

@@ -20,6 +20,26 @@ fn fixed(packets: u64) -> FlowConfig<Fixed> {
     prompt(FlowConfig::with_controller(Fixed::packets(packets)))
 }
 
+/// A path with an RTT of 50 ms, and no bottleneck.
+fn without_bottleneck() -> PathConfig {
+    let delay = LinkConfig {
+        delay: millis(25),
+        ..LinkConfig::default()
+    };
+    PathConfig {
+        forward: delay.clone(),
+        reverse: delay,
+    }
+}
+
+fn with_receive_buffer(bytes: u64) -> receiver::Config {
+    receiver::Config {
+        initial_buffer: Bytes::new(bytes),
+        max_buffer: Bytes::new(bytes),
+        ..receiver::Config::default()
+    }
+}
+
 #[test]
 fn packets_arrive_one_serialization_apart() {
     let path = path(mbit(RATE), millis(40), Bytes::new(1_000_000));
@@ -45,14 +65,7 @@ fn packets_arrive_one_serialization_apart() {
 #[test]
 fn a_window_limited_flow_sends_a_window_each_round_trip() {
     // Without a bottleneck, a window arrives at one instant, and the next one a round trip later.
-    let delay = LinkConfig {
-        delay: millis(25),
-        ..LinkConfig::default()
-    };
-    let path = PathConfig {
-        forward: delay.clone(),
-        reverse: delay,
-    };
+    let path = without_bottleneck();
     for window in [1, 7, 40] {
         let config = dumbbell(path.clone(), vec![fixed(window)]);
         let rounds = 100;
@@ -66,21 +79,10 @@ fn a_window_limited_flow_sends_a_window_each_round_trip() {
 
 #[test]
 fn the_receive_window_limits_as_the_congestion_window_does() {
-    let delay = LinkConfig {
-        delay: millis(25),
-        ..LinkConfig::default()
-    };
-    let path = PathConfig {
-        forward: delay.clone(),
-        reverse: delay,
-    };
+    let path = without_bottleneck();
     let window = 64 * MSS;
     let flow = FlowConfig {
-        receiver: receiver::Config {
-            initial_buffer: Bytes::new(window),
-            max_buffer: Bytes::new(window),
-            ..receiver::Config::default()
-        },
+        receiver: with_receive_buffer(window),
         ..fixed(10_000)
     };
     let watch = run(
@@ -94,14 +96,7 @@ fn the_receive_window_limits_as_the_congestion_window_does() {
 /// Of a connection that runs when the buffer changes, and of one that opens later. A round takes 50 ms.
 #[test]
 fn a_receive_buffer_that_changes_limits_from_then_on() {
-    let delay = LinkConfig {
-        delay: millis(25),
-        ..LinkConfig::default()
-    };
-    let path = PathConfig {
-        forward: delay.clone(),
-        reverse: delay,
-    };
+    let path = without_bottleneck();
     let window = 64 * MSS;
     let changed = |seconds: u64, max: u64| BufferChange {
         at: at_millis(1_000 * seconds),
@@ -109,11 +104,7 @@ fn a_receive_buffer_that_changes_limits_from_then_on() {
     };
     let flow = |start_ms: u64| FlowConfig {
         start: at_millis(start_ms),
-        receiver: receiver::Config {
-            initial_buffer: Bytes::new(window),
-            max_buffer: Bytes::new(window),
-            ..receiver::Config::default()
-        },
+        receiver: with_receive_buffer(window),
         // Those of a flow may be in any order.
         buffer_changes: vec![changed(3, window / 2), changed(1, window * 2)],
         ..fixed(10_000)
