@@ -15,7 +15,7 @@ use crate::shared;
 use crate::spec::{Network, Spec};
 
 /// The most objects that are fetched over a line. More are due to a mistake in an interval.
-const MAX_VISITS: u64 = 10_000;
+const MAX_OBJECTS: u64 = 10_000;
 
 /// A draw of lines and objects. The draws are independent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -118,8 +118,8 @@ impl Spec {
             let config = Config::Poisson(traffic.clone());
             let mut app = App::new(&config, seed(&format!("traffic {class}")), Time::ZERO)?;
             while let Some(arrival) = app.poll_connection(Time::ZERO + self.duration) {
-                if visits.len() as u64 >= MAX_VISITS {
-                    let reason = format!("more than {MAX_VISITS} objects; give longer intervals");
+                if visits.len() as u64 >= MAX_OBJECTS {
+                    let reason = format!("more than {MAX_OBJECTS} objects; give longer intervals");
                     return Err(DocumentError::new("traffic", reason));
                 }
                 room.flow(runs)?;

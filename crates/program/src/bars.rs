@@ -18,10 +18,10 @@ const REDRAW_INTERVAL: Duration = Duration::from_millis(100);
 pub const FULL_LENGTH: u64 = 10_000;
 
 /// The maximum length of a name; a longer one would leave no room for the rest of the line.
-const MAX_NAME: usize = 24;
+const MAX_NAME_CHARS: usize = 24;
 
 /// The minimum length of a bar.
-const MIN_BAR: usize = 6;
+const MIN_BAR_CHARS: usize = 6;
 
 /// `" 100%"` and the spaces around it.
 const PERCENT_WIDTH: usize = 7;
@@ -58,8 +58,8 @@ impl Bars {
         live: impl Fn(&ProgressState) -> Vec<String> + Clone + Send + Sync + 'static,
     ) -> ProgressBar {
         let widest = self.widest.clone();
-        let name = shorten(&output::word(name), MAX_NAME.min(columns() / 4));
-        let taken = name.chars().count() + MIN_BAR + PERCENT_WIDTH;
+        let name = shorten(&output::word(name), MAX_NAME_CHARS.min(columns() / 4));
+        let taken = name.chars().count() + MIN_BAR_CHARS + PERCENT_WIDTH;
         let live = move |state: &ProgressState, out: &mut dyn Write| {
             let room = columns().saturating_sub(taken);
             let text = fitting(&live(state), room);
@@ -136,16 +136,16 @@ fn shorten(name: &str, most: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{MAX_NAME, fitting, shorten};
+    use super::{MAX_NAME_CHARS, fitting, shorten};
 
     #[test]
     fn long_names_are_shortened() {
         assert_eq!(
-            shorten("exactly-24-characters.xy", MAX_NAME),
+            shorten("exactly-24-characters.xy", MAX_NAME_CHARS),
             "exactly-24-characters.xy"
         );
         assert_eq!(
-            shorten("ä-name-of-25-characters.x", MAX_NAME),
+            shorten("ä-name-of-25-characters.x", MAX_NAME_CHARS),
             "ä-name-of-25-characters…"
         );
     }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use draw::{Layer, Picture};
 use lab::Cancel;
 use lab::EngineKind;
-use proof::figures::{ALL, Drawn, Figure, Made, SHELF, page};
+use proof::figures::{ALL, Drawn, Figure, Made, STUDIES_DIRECTORY, page};
 use proof::study::{Length, Shelf, Source};
 use report::Origin;
 use studies::runs::{Batch, Findings};
@@ -25,7 +25,7 @@ fn batch<'f>(
     length: Length,
     engine: EngineKind,
 ) -> Batch {
-    let shelf = Shelf::built_in(SHELF);
+    let shelf = Shelf::built_in(STUDIES_DIRECTORY);
     let mut batch = Batch::new(engine);
     for figure in figures {
         let runs = figure.runs(&shelf, length).expect(figure.name);
@@ -183,7 +183,7 @@ fn a_picture_says_what_was_run_and_whether_that_was_all() {
 
 #[test]
 fn every_study_of_a_figure_has_a_caption() {
-    let shelf = Shelf::built_in(SHELF);
+    let shelf = Shelf::built_in(STUDIES_DIRECTORY);
     for figure in ALL {
         let runs = figure.runs(&shelf, Length::Whole).expect(figure.name);
         let is_study = matches!(runs, Source::Study(_));
@@ -193,7 +193,7 @@ fn every_study_of_a_figure_has_a_caption() {
 
 #[test]
 fn every_file_of_a_figure_is_one() {
-    let names = Shelf::built_in(SHELF).names().expect("figures");
+    let names = Shelf::built_in(STUDIES_DIRECTORY).names().expect("figures");
     for name in names {
         assert!(ALL.iter().any(|figure| figure.name == name), "{name}");
     }

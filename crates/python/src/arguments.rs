@@ -112,7 +112,7 @@ pub fn names(name: &str, asked: Asked<'_, '_>, fix: &str) -> PyResult<Option<Vec
 }
 
 /// The most items in a list of names, flows or packets.
-const MAX_ITEMS: usize = 1_000_000;
+const MAX_LIST_ITEMS: usize = 1_000_000;
 
 /// The items of the list in the argument `name`.
 ///
@@ -133,15 +133,15 @@ pub fn items<'py>(
     };
     let items = answer(said.py(), said.try_iter())?.filter(|_| count.is_some());
     let items = items.ok_or_else(|| wrong_type(name, said, fix))?;
-    if let Some(count) = count.filter(|count| *count > MAX_ITEMS) {
-        let message = format!("{name}: {count} are more than {MAX_ITEMS}; give fewer");
+    if let Some(count) = count.filter(|count| *count > MAX_LIST_ITEMS) {
+        let message = format!("{name}: {count} are more than {MAX_LIST_ITEMS}; give fewer");
         return Err(error::of_field(&message, name, None));
     }
     let items = items.map(|item| {
         said.py().check_signals()?;
         item
     });
-    items.take(MAX_ITEMS).collect()
+    items.take(MAX_LIST_ITEMS).collect()
 }
 
 /// The whole number in the argument `name`, from zero on.

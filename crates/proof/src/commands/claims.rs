@@ -27,7 +27,7 @@ use crate::options::engines::names;
 use crate::options::study_options::StudyOptions;
 
 /// The directory of the table and its studies in Fullpipe's scenarios.
-const SHELF: &str = "claims";
+const STUDIES_DIRECTORY: &str = "claims";
 
 /// The file of judgements in the directory for results.
 const JSON: &str = "claims.json";
@@ -74,7 +74,7 @@ pub struct Options {
 
 /// Runs the studies of the claims, and judges the claims.
 pub fn run(options: &Options) -> Result<(), Failure> {
-    let shelf = options.study.shelf(SHELF);
+    let shelf = options.study.shelf(STUDIES_DIRECTORY);
     let table = Table::open(&shelf).map_err(Failure::usage)?;
     let claims = table.choose(&options.ids).map_err(Failure::usage)?;
     let engines = engines(options, &claims)?;

@@ -12,7 +12,7 @@ use program::failure::Failure;
 use program::interrupt;
 use program::output;
 use program::whole;
-use proof::figures::{self, Drawn, Figure, Made, SHELF};
+use proof::figures::{self, Drawn, Figure, Made, STUDIES_DIRECTORY};
 use studies::runs::Findings;
 use tables::numbers;
 
@@ -49,7 +49,7 @@ pub struct Options {
 /// Runs the studies of the figures, and draws the figures.
 pub fn run(options: &Options) -> Result<(), Failure> {
     let chosen = figures::chosen(&options.names).map_err(Failure::usage)?;
-    let shelf = options.study.shelf(SHELF);
+    let shelf = options.study.shelf(STUDIES_DIRECTORY);
     let item = |figure: &'static Figure| {
         let runs = figure.runs(&shelf, options.study.length());
         Ok(Item {

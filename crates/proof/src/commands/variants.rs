@@ -10,7 +10,7 @@ use program::failure::Failure;
 use program::interrupt;
 use program::output;
 use proof::claims::{self, Claim, Table};
-use proof::figures::{self, SHELF};
+use proof::figures::{self, STUDIES_DIRECTORY};
 use proof::study::{Length, Shelf, Source};
 use proof::variants::{self, Comparison, MARKS};
 use studies::runs::{Batch, Findings};
@@ -139,7 +139,7 @@ fn studied(claims: &[&Claim], names: &[String], length: Length) -> Result<Vec<St
         .collect();
     for figure in figures::ALL {
         let mut runs = figure
-            .runs(&Shelf::built_in(SHELF), length)
+            .runs(&Shelf::built_in(STUDIES_DIRECTORY), length)
             .map_err(Failure::usage)?;
         runs.keep_samples(false);
         all.push(Studied {

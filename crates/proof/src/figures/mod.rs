@@ -48,7 +48,7 @@ pub use list::ALL;
 pub use page::{Drawn, page};
 
 /// The directory of `scenarios/` with the studies of the figures.
-pub const SHELF: &str = "figures";
+pub const STUDIES_DIRECTORY: &str = "figures";
 
 const PAPER: &str = "Cardwell, Cheng, Gunn, Hassas Yeganeh, Jacobson: BBR: Congestion-Based Congestion \
                      Control, ACM Queue 14(5), 2016";

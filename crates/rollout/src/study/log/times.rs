@@ -4,7 +4,7 @@ use text::date;
 
 /// Larger numbers are in the next smaller unit: this many seconds since 1970 are in the year 5138, and this many
 /// milliseconds in the year 1973.
-const MAX_NUMBER: f64 = 1e11;
+const MAX_IN_UNIT: f64 = 1e11;
 
 /// The maximum duration of a request, in seconds.
 const MAX_DURATION_S: f64 = 1e7;
@@ -45,13 +45,13 @@ impl Unit {
 pub fn instant(text: &str) -> Option<(f64, f64)> {
     if let Ok(number) = text.parse::<f64>() {
         let units = [1.0, 1e3, 1e6, 1e9];
-        let unit = units.into_iter().find(|unit| number < MAX_NUMBER * unit)?;
+        let unit = units.into_iter().find(|unit| number < MAX_IN_UNIT * unit)?;
         return (0.0..).contains(&number).then_some((number / unit, 0.0));
     }
     let date = date(text)?;
     let seconds = date.since_1970.as_secs_f64();
     let resolution = if date.has_fraction { 0.0 } else { 1.0 };
-    (seconds < MAX_NUMBER).then_some((seconds, resolution))
+    (seconds < MAX_IN_UNIT).then_some((seconds, resolution))
 }
 
 /// A duration in seconds: a number in the unit, or else in seconds, or a text such as `1m2.5s`, as Go writes it.
