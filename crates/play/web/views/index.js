@@ -36,6 +36,7 @@ export class Views extends EventTarget {
     #chosen;
     #movedAt = -Infinity;
     #isPointed = false;
+    #isFine = false;
 
     constructor(root, { theme = "light", reducedMotion = false } = {}) {
         super();
@@ -147,7 +148,7 @@ export class Views extends EventTarget {
         if (run === null) {
             return;
         }
-        const now = this.isOnPaper ? Math.max(devicePixelRatio, FINE) : devicePixelRatio;
+        const now = this.#isFine ? Math.max(devicePixelRatio, FINE) : devicePixelRatio;
         if (now !== scale) {
             this.#scene.scale = now;
             this.#scene.grounds = undefined;
@@ -159,7 +160,7 @@ export class Views extends EventTarget {
 
     // On paper, the views are light and fine.
     #paper(is) {
-        this.isOnPaper = is;
+        this.#scene.isOnPaper = this.#isFine = is;
         this.#scene.theme = themeOf(is ? "light" : this.#chosen);
         this.#scene.grounds = undefined;
         this.#version++;
@@ -168,10 +169,10 @@ export class Views extends EventTarget {
 
     // Draws all views finely for a moment.
     #fine(use) {
-        this.isOnPaper = true;
+        this.#isFine = true;
         this.#draw(true);
         const made = use();
-        this.isOnPaper = false;
+        this.#isFine = false;
         this.#dirty();
         return made;
     }

@@ -35,6 +35,7 @@ export function picture(root, views, theme) {
 
 // The words of a figure that are seen, with their places.
 function* words(figure) {
+    const { right } = figure.getBoundingClientRect();
     const all = document.createTreeWalker(figure, NodeFilter.SHOW_TEXT);
     for (let node = all.nextNode(); node; node = all.nextNode()) {
         const parent = node.parentElement;
@@ -46,7 +47,11 @@ function* words(figure) {
             const range = document.createRange();
             range.setStart(node, index);
             range.setEnd(node, index + text.length);
-            yield { text, box: range.getBoundingClientRect(), style };
+            const box = range.getBoundingClientRect();
+            // A table that scrolls shows a part of itself.
+            if (box.right <= right + 1) {
+                yield { text, box, style };
+            }
         }
     }
 }

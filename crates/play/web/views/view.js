@@ -90,6 +90,10 @@ export class View {
         }
         const above = pen(this.above, scale);
         above.clearRect(0, 0, width, height);
+        // Chromium prints what is drawn then, and leaves other canvases empty.
+        if (this.scene.isOnPaper) {
+            this.ground(above, size);
+        }
         this.moving(above, size);
         this.#read();
         this.#say();
