@@ -4,7 +4,7 @@ use crate::ends::Busy::{self, Never, Pipe, Says, Unasked};
 use crate::ends::{each_ends, none_is_forgotten};
 
 /// Every command, with arguments that keep it busy.
-const COMMANDS: [(&str, &str, Busy); 28] = [
+const COMMANDS: [(&str, &str, Busy); 29] = [
     ("run", "pipe", Pipe),
     ("run", "long.toml", Says("long: ")),
     ("run", "many.toml", Says("many: ")),
@@ -12,6 +12,7 @@ const COMMANDS: [(&str, &str, Busy); 28] = [
     ("sweep", "sweep.toml", Says("on engine sim")),
     ("race", "--duration 5min", Says("RTprop")),
     ("advise", "--from pipe", Pipe),
+    ("play", "", Says("open this address")),
     ("probe", "pipe", Pipe),
     ("probe", "--serve --listen 127.0.0.1:0", Says("receiving")),
     ("send", "pipe", Never),
