@@ -11,7 +11,7 @@ import { Race } from "./editor/race.js";
 import { ScenarioEditor } from "./editor/scenario.js";
 import { openEngine } from "./engine.js";
 import { OWN_CONTROLLER, flows } from "./flows.js";
-import { numbers } from "./numbers.js";
+import { Numbers } from "./numbers.js";
 import { Player } from "./player.js";
 import { preset, presets } from "./presets.js";
 import { Runs } from "./runs.js";
@@ -57,17 +57,25 @@ function join(engine) {
         player.pause();
         player.at(detail.time_ms);
     });
+    const numbers = new Numbers($("numbers"), $("links"));
     const downloads = new Downloads($("downloads"), state, { record: () => runs.records[0], png: () => views.png() });
     const tour = new Tour($("tour"), (text) => {
         const name = presets.find((it) => it.text === text)?.name ?? null;
         state.change({ text, seeds: 1, preset: name });
         $("about").textContent = "";
-        player.at(0);
+        look();
         if (!reducedMotion) {
             player.start();
         }
     });
 
+    // Looks at a scenario as one does at first.
+    let looked;
+    const look = () => {
+        looked = state.preset;
+        views.span((looked && preset(looked).span_ms) ?? null);
+        player.rest();
+    };
     const show = () => {
         const ours = flows(state.text, theme.name);
         const [record] = runs.records;
@@ -75,8 +83,9 @@ function join(engine) {
             const shown = context(state.text, record, ours);
             views.show(record, shown);
             player.extent(shown.duration_ms, shown.until_ms);
+            views.draw();
         }
-        numbers($("numbers"), $("links"), runs.records, ours);
+        numbers.show(runs.records, ours);
         downloads.update();
     };
     // Many records come while a run goes on: the last one of a frame is shown.
@@ -109,6 +118,9 @@ function join(engine) {
         isOfLink = false;
         address();
         about();
+        if (state.preset !== null && state.preset !== looked) {
+            look();
+        }
         start();
     });
     theme.addEventListener("change", () => {
@@ -127,6 +139,7 @@ function join(engine) {
         $("where").textContent = "Every packet is simulated, by fullpipe on this machine.";
     }
     about();
+    look();
     runs.start(state);
 }
 

@@ -20,6 +20,13 @@ export function button(text, click, properties = {}) {
     return element("button", { type: "button", ...properties, on: { click } }, text);
 }
 
+// Changes the text of an element, if it is another one.
+export function put(node, text) {
+    if (node.textContent !== text) {
+        node.textContent = text;
+    }
+}
+
 // A name for what a label describes.
 let last = 0;
 export function unique(stem) {

@@ -1,5 +1,5 @@
 // The flows of a scenario by name and colour: a controller has the colour that it has in reports (Okabe and Ito's and others that
-// people with any colour vision can distinguish), and further flows have those that no controller has.
+// people with any colour vision can distinguish), and its further flows have shades of it, which differ by their lightness.
 
 import { named, read } from "./state/document.js";
 import { OWN } from "./state/state.js";
@@ -14,8 +14,11 @@ export const OWN_CONTROLLER = `js:${OWN}`;
 
 const LIGHT = { bbr1: "#009e73", cubic: "#d55e00", reno: "#0072b2", bbr3: "#9c4fd6", [OWN_CONTROLLER]: "#7a1f3d" };
 const DARK = { bbr1: "#2fc79a", cubic: "#f0803c", reno: "#4aa3df", bbr3: "#b06cf0", [OWN_CONTROLLER]: "#f7ef8a" };
-const FURTHER_LIGHT = ["#2b2b6b", "#7a1f3d", "#e69f00", "#cc79a7", "#56b4e9", "#787878"];
-const FURTHER_DARK = ["#8a6a5c", "#f7ef8a", "#f0b840", "#dc9cc0", "#7cc8f4", "#8c96a0"];
+// A controller that is none of these has no run.
+const UNKNOWN = "#787878";
+// The shades as parts of white (1) or black (0) in a colour: each can be seen on its page, and neighbours are far from each other.
+const SHADES_LIGHT = [[0, 0.55], [1, 0.28], [0, 0.3], [0, 0.8]];
+const SHADES_DARK = [[0, 0.34], [1, 0.7], [0, 0.17], [1, 0.4]];
 
 export function title(controller) {
     return CONTROLLERS.find(([name]) => name === controller)?.[1] ?? (controller === OWN_CONTROLLER ? "Your own" : controller);
@@ -32,15 +35,22 @@ export function flows(text, theme) {
 }
 
 function coloured(each, theme) {
-    const [own, further] = theme === "dark" ? [DARK, FURTHER_DARK] : [LIGHT, FURTHER_LIGHT];
+    const [own, shades] = theme === "dark" ? [DARK, SHADES_DARK] : [LIGHT, SHADES_LIGHT];
     const total = Map.groupBy(each, (flow) => flow.controller);
     const seen = new Map();
-    let next = 0;
     return each.map((flow) => {
         const number = (seen.get(flow.controller) ?? 0) + 1;
         seen.set(flow.controller, number);
         const isOnly = total.get(flow.controller).length === 1;
-        const colour = number === 1 && own[flow.controller] ? own[flow.controller] : further[next++ % further.length];
+        const place = (number - 1) % (shades.length + 1);
+        const first = own[flow.controller] ?? UNKNOWN;
+        const colour = place === 0 ? first : shade(first, ...shades[place - 1]);
         return { ...flow, colour, label: title(flow.controller) + (isOnly ? "" : ` ${number}`) };
     });
+}
+
+// A colour with this part of white or black in it.
+function shade(colour, white, part) {
+    const mixed = [1, 3, 5].map((at) => Math.round(parseInt(colour.slice(at, at + 2), 16) * (1 - part) + 255 * white * part));
+    return `#${mixed.map((level) => level.toString(16).padStart(2, "0")).join("")}`;
 }

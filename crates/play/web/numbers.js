@@ -1,7 +1,7 @@
 // The summary as a table: a row for each flow, or for each group of flows if they are many. With several seeds, a cell has the median
 // and, in brackets, the worst.
 
-import { element } from "./dom.js";
+import { element, put } from "./dom.js";
 import { shown } from "./state/quantity.js";
 
 const MAX_ROWS = 8;
@@ -16,24 +16,54 @@ const COLUMNS = [
     { name: "Resent", title: "Bytes sent again, as a share of those sent", kind: "share", of: resent, worst: Math.max },
 ];
 
-// `links` gets a line for each bottleneck.
-export function numbers(root, links, records, flows) {
-    const summaries = records.filter(Boolean).map((record) => record.summary);
-    if (summaries.length === 0) {
-        return;
+export class Numbers {
+    #body = element("tbody");
+    #caption = element("caption");
+    #path = element("ul", { className: "path" });
+    #flows = "";
+    #cells = [];
+
+    // `links` gets a line for each bottleneck.
+    constructor(root, links) {
+        const head = element("tr", {}, element("th", { scope: "col" }, "Flow"));
+        head.append(...COLUMNS.map(({ name, title = "" }) => element("th", { scope: "col", title }, name)));
+        this.table = element("table", {}, this.#caption, element("thead", {}, head), this.#body);
+        root.append(element("div", { className: "scroll", tabIndex: 0, role: "region", "aria-label": "Numbers" }, this.table));
+        links.append(this.#path);
+        this.table.hidden = true;
     }
-    const rows = rowsOf(summaries, flows);
-    const head = element("tr", {}, element("th", { scope: "col" }, "Flow"));
-    head.append(...COLUMNS.map(({ name, title = "" }) => element("th", { scope: "col", title }, name)));
-    const body = rows.map(({ label, colour, cells }) => {
-        const swatch = element("span", { className: "swatch" });
-        swatch.style.background = colour;
-        return element("tr", {}, element("th", { scope: "row" }, swatch, label), ...cells.map((cell) => element("td", {}, cell)));
-    });
-    const caption = summaries.length > 1 ? `Median of ${summaries.length} seeds, the worst in brackets` : `Seed ${summaries[0].seed}`;
-    const table = element("table", {}, element("caption", {}, caption), element("thead", {}, head), element("tbody", {}, ...body));
-    root.replaceChildren(element("div", { className: "scroll", tabIndex: 0, role: "region", "aria-label": "Numbers" }, table));
-    links.replaceChildren(path(summaries));
+
+    show(records, flows) {
+        const summaries = records.filter(Boolean).map((record) => record.summary);
+        if (summaries.length === 0) {
+            return;
+        }
+        this.table.hidden = false;
+        put(this.#caption, summaries.length > 1 ? `Median of ${summaries.length} seeds, the worst in brackets` : `Seed ${summaries[0].seed}`);
+        const rows = rowsOf(summaries, flows);
+        const own = rows.map(({ label, colour }) => `${colour} ${label}`).join("\n");
+        if (own !== this.#flows) {
+            this.#flows = own;
+            this.#make(rows);
+        }
+        rows.flatMap(({ cells }) => cells).forEach((text, place) => put(this.#cells[place], text));
+        const lines = path(summaries);
+        while (this.#path.children.length > lines.length) {
+            this.#path.lastChild.remove();
+        }
+        lines.forEach((line, place) => put(this.#path.children[place] ?? this.#path.appendChild(element("li")), line));
+    }
+
+    #make(rows) {
+        this.#cells = [];
+        this.#body.replaceChildren(...rows.map(({ label, colour, cells }) => {
+            const swatch = element("span", { className: "swatch" });
+            swatch.style.background = colour;
+            const made = cells.map(() => element("td"));
+            this.#cells.push(...made);
+            return element("tr", {}, element("th", { scope: "row" }, swatch, label), ...made);
+        }));
+    }
 }
 
 function rowsOf(summaries, flows) {
@@ -73,7 +103,7 @@ function path(summaries) {
     if (jain !== null && jain !== undefined) {
         lines.push(`Jain's index of the goodputs: ${jain.toFixed(3)}`);
     }
-    return element("ul", { className: "path" }, ...lines.map((line) => element("li", {}, line)));
+    return lines;
 }
 
 function per(value, of) {

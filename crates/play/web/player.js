@@ -5,6 +5,9 @@ import { button, element } from "./dom.js";
 const SPEEDS = [0.001, 0.01, 0.1, 0.25, 0.5, 1, 2, 5, 10, 60, 300];
 // A run is played in about so long, unless somebody chooses a speed.
 const PLAYED_S = 10;
+// As long as nobody has chosen a moment, it is so far into the run: near its end, and early enough that the record says what becomes of
+// the packets that are in flight then.
+const REST = 0.95;
 // The scrubber's steps: as fine as a wide screen.
 const STEPS = 2000;
 
@@ -12,8 +15,8 @@ export class Player extends EventTarget {
     #length_ms = 0;
     #until_ms = 0;
     #playing = false;
-    // Infinity is the end, of whatever run is shown.
-    #wanted_ms = Infinity;
+    // Infinity is the end, of whatever run is shown; null is no choice.
+    #wanted_ms = null;
     #last;
 
     constructor(root) {
@@ -47,12 +50,19 @@ export class Player extends EventTarget {
         this.#show();
     }
 
+    // Gives up the moment that was chosen.
+    rest() {
+        this.pause();
+        this.#wanted_ms = null;
+        this.#show();
+    }
+
     toggle() {
         this.#playing ? this.pause() : this.start();
     }
 
     start() {
-        if (this.#wanted_ms === Infinity) {
+        if (this.#wanted_ms === null || this.#wanted_ms === Infinity) {
             this.at(0);
         }
         this.#playing = true;
@@ -82,7 +92,7 @@ export class Player extends EventTarget {
     }
 
     #show() {
-        const time_ms = Math.min(this.#wanted_ms, this.#length_ms);
+        const time_ms = Math.min(this.#wanted_ms ?? REST * this.#length_ms, this.#length_ms);
         const text = clock(time_ms, this.#length_ms);
         this.scrubber.value = this.#length_ms > 0 ? (time_ms / this.#length_ms) * STEPS : 0;
         this.scrubber.setAttribute("aria-valuetext", text);

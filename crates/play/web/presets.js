@@ -1,4 +1,5 @@
 // Scenarios to begin with. Each has a name for links, a title, two sentences about what to see, and a text that `fullpipe run` takes.
+// `span_ms` is the time that the paper's figure shows, where that is a part of the run.
 
 const FIGURES = "Figures of the BBR paper (2016)";
 const PATHS = "Everyday paths";
@@ -60,6 +61,7 @@ stagger = "500ms"
         name: "figure-2",
         group: FIGURES,
         title: "Figure 2: steady state",
+        span_ms: 700,
         about: "A BBR flow probes for bandwidth in one of eight round trips. More inflight brings no more delivery but a longer RTT, so the next round trip sends less and removes the queue.",
         text: `name = "steady-state"
 duration = "6s"
@@ -106,6 +108,7 @@ start = "4s"
         name: "figure-4",
         group: FIGURES,
         title: "Figure 4: the first second",
+        span_ms: 1000,
         about: "Startup doubles the rate in each round trip until delivery stops growing, and Drain removes the queue that this made. Set the controller to CUBIC: its slow start fills the buffer and keeps it.",
         text: `name = "first-second"
 duration = "1s"

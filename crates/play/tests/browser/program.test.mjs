@@ -9,14 +9,19 @@ import { after, numbers, visit } from "./page.mjs";
 import { opened } from "./setup.mjs";
 
 const PROGRAM = process.env.FULLPIPE;
+// A program that says nothing for so long has no page.
+const DEADLINE_MS = 60_000;
 
-test("the page of the program has the numbers of the module", { skip: PROGRAM ? false : "FULLPIPE is not set" }, async () => {
+test("the page of the program has the numbers of the module", { skip: PROGRAM ? false : "FULLPIPE is not set" }, async (t) => {
     const program = spawn(PROGRAM, ["play", "--quiet"], { stdio: ["ignore", "pipe", "inherit"] });
     const ended = once(program, "exit");
-    const [address] = await once(createInterface(program.stdout), "line");
+    t.after(() => program.kill());
+    const early = ended.then(([code]) => assert.fail(`the program ended with ${code} before it told its address`));
+    const [address] = await Promise.race([once(createInterface(program.stdout), "line", { signal: AbortSignal.timeout(DEADLINE_MS) }), early]);
     const natively = await visit(opened.browser, `${address}#preset=figure-4`);
     const { page, heard } = natively;
     assert.equal(await page.evaluate(async () => (await (await import("./engine.js")).openEngine()).kind), "native");
+    assert.match(await page.locator("footer").textContent(), /by fullpipe on this machine/);
     const served = await visit(opened.browser, `${opened.address}#preset=figure-4`);
     assert.deepEqual(await numbers(page), await numbers(served.page));
     await after(page, () => page.locator("#preset").selectOption("figure-2"));

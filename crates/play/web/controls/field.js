@@ -9,6 +9,7 @@ const STEPS = 400;
 // with `zero`, the left end is `zero`: the value that means none, or undefined for no value at all.
 export class Field {
     #spec;
+    #shown = null;
 
     constructor(spec) {
         this.#spec = spec;
@@ -24,9 +25,13 @@ export class Field {
 
     update() {
         const text = this.#spec.get();
-        if (document.activeElement !== this.input) {
+        if (document.activeElement !== this.input && this.input.value !== (text ?? "")) {
             this.input.value = text ?? "";
         }
+        if (text === this.#shown) {
+            return;
+        }
+        this.#shown = text;
         this.input.setAttribute("aria-invalid", String(Boolean(text) && parse(this.#spec.kind, text) === null));
         if (document.activeElement !== this.slider) {
             this.slider.value = this.#place(text);
@@ -103,6 +108,8 @@ export class Choice {
         if (!isSame) {
             this.select.replaceChildren(...all.map(([name, title]) => element("option", { value: name }, title)));
         }
-        this.select.value = value;
+        if (this.select.value !== value) {
+            this.select.value = value;
+        }
     }
 }

@@ -1,6 +1,6 @@
 // The controls of a group of flows: controller, number, start, what it sends, and its own RTprop.
 
-import { button, element } from "../dom.js";
+import { button, element, put } from "../dom.js";
 import { CONTROLLERS, OWN_CONTROLLER, flows, title } from "../flows.js";
 import { named, read, remove, write } from "../state/document.js";
 import { Choice, Field } from "./field.js";
@@ -58,7 +58,7 @@ export class Flow {
         this.#controls.forEach((control) => control.update());
         const own = flows(this.#state.text, this.theme()).filter((flow) => flow.group === this.#place);
         this.swatch.style.background = own[0]?.colour ?? "";
-        this.name.textContent = own.length > 1 ? `${title(own[0].controller)} × ${own.length}` : (own[0]?.label ?? "Flow");
+        put(this.name, own.length > 1 ? `${title(own[0].controller)} × ${own.length}` : (own[0]?.label ?? "Flow"));
     }
 }
 

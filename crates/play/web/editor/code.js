@@ -6,6 +6,7 @@ import { element, unique } from "../dom.js";
 export class Code {
     #gutter;
     #wrong = null;
+    #numbered = "";
 
     // `input` is called with the text, whenever people change it.
     constructor({ label, input, rows = 16 }) {
@@ -45,6 +46,11 @@ export class Code {
 
     #number() {
         const count = this.area.value.split("\n").length;
+        const numbered = `${count} ${this.#wrong}`;
+        if (numbered === this.#numbered) {
+            return;
+        }
+        this.#numbered = numbered;
         const lines = Array.from({ length: count }, (_, at) => element("span", { className: at + 1 === this.#wrong ? "wrong" : "" }, String(at + 1)));
         this.#gutter.replaceChildren(...lines);
         this.#gutter.scrollTop = this.area.scrollTop;

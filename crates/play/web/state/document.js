@@ -7,8 +7,18 @@ const HEADER = /^\s*(\[\[?)\s*([\w.-]+)\s*\]/;
 const ASSIGNMENT = /^(\s*([\w-]+)\s*=\s*)(.*)$/;
 
 // The blocks of the text: { name, list, from, to, values }, with the lines from `from` to before `to`, and for each key
-// { line, before, raw, last }: its line, what is there before its value, its value as text, and its last line.
+// { line, before, raw, last }: its line, what is there before its value, its value as text, and its last line. Nobody may change them:
+// each control reads the same text, so that its blocks are kept.
 export function blocks(text) {
+    if (kept.text !== text) {
+        kept = { text, found: parse(text) };
+    }
+    return kept.found;
+}
+
+let kept = {};
+
+function parse(text) {
     const lines = text.split("\n");
     const found = [{ name: "", list: false, from: 0, to: lines.length, values: new Map() }];
     for (let at = 0; at < lines.length; at++) {

@@ -137,9 +137,15 @@ export class Views extends EventTarget {
 
     #dirty() {
         this.#frame ??= requestAnimationFrame(() => {
-            this.#frame = null;
-            this.#draw();
+            this.draw();
         });
+    }
+
+    // Draws what is due now, within the frame that the caller is in, and not in the next one.
+    draw() {
+        cancelAnimationFrame(this.#frame);
+        this.#frame = null;
+        this.#draw();
     }
 
     // Draws what has changed: of the views that are near the window, or of all.
@@ -153,8 +159,10 @@ export class Views extends EventTarget {
             this.#scene.scale = now;
             this.#scene.grounds = undefined;
         }
-        for (const view of this.#views) {
-            view.draw(this.#version, isAll);
+        // Words come after all drawings: a canvas that is to write brings the style of a page up to date that has changed.
+        const drawn = this.#views.filter((view) => view.draw(this.#version, isAll));
+        for (const view of drawn) {
+            view.say();
         }
     }
 

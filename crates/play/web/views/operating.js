@@ -7,7 +7,7 @@
 import { measure, moment, number, scaleOf, ticks } from "./axis.js";
 import { between, latest } from "./search.js";
 import { CROWD } from "./times.js";
-import { View, line, write } from "./view.js";
+import { View, letters, line, write } from "./view.js";
 
 const LEFT = 50, RIGHT = 14, TOP = 20, BETWEEN = 22, BOTTOM = 34;
 
@@ -69,10 +69,6 @@ export class OperatingPoint extends View {
         return this.most;
     }
 
-    ground(pen, { width, height }) {
-        pen.clearRect(0, 0, width, height);
-    }
-
     #curves(pen, frame) {
         const { theme } = this.scene;
         const { bdp, rate, rtprop, full, end, panel, rttTop, x, rttY, rateY, rateBase, width } = frame;
@@ -132,7 +128,7 @@ export class OperatingPoint extends View {
             name("buffer ends further on →", right, "right");
         }
         const region = (text, from, to) => {
-            pen.font = "11px sans-serif";
+            letters(pen, 11);
             if (pen.measureText(text).width + 8 < to - from) {
                 write(pen, text, (from + to) / 2, TOP - 7, { colour: theme.faint, align: "center" });
             }
@@ -279,7 +275,7 @@ function dot(pen, x, y, radius, colour, edge) {
 
 // Writes along a line from one point to another, if there is room.
 function slope(pen, text, [fromX, fromY], [toX, toY], theme) {
-    pen.font = "10px sans-serif";
+    letters(pen, 10);
     if (Math.hypot(toX - fromX, toY - fromY) < pen.measureText(text).width + 40) {
         return;
     }

@@ -69,10 +69,6 @@ export class Pipe extends View {
         return unit;
     }
 
-    ground(pen, { width, height }) {
-        pen.clearRect(0, 0, width, height);
-    }
-
     moving(pen, size) {
         if (this.isOne) {
             this.#one(pen, size);

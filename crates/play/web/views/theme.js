@@ -34,4 +34,5 @@ export function lookOf(flow, place, theme) {
     return { colour: flow.colour ?? colours[place % colours.length], dash: DASHES[Math.floor(place / colours.length) % DASHES.length] };
 }
 
-export const FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif";
+// As a canvas tells it.
+export const FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, sans-serif';

@@ -3,6 +3,8 @@
 import { measure, moment, number } from "./axis.js";
 import { after } from "./search.js";
 import { stateOf } from "./states.js";
+import { put } from "../dom.js";
+import { Sight } from "./sight.js";
 import { element } from "./view.js";
 
 // [column, name, unit]
@@ -39,15 +41,20 @@ export class Variables {
         this.box.tabIndex = 0;
         this.box.setAttribute("role", "group");
         this.box.setAttribute("aria-label", "Variables of the controllers");
+        this.sight = new Sight(this.figure, scene.dirty);
     }
 
-    draw() {
+    draw(_version, isAll = false) {
+        return this.sight.isNear || isAll;
+    }
+
+    say() {
         const { run, time_ms, theme } = this.scene;
         if (this.run !== run || this.theme !== theme) {
             Object.assign(this, { run, theme });
-            this.#make(run);
+            this.#take(run);
         }
-        this.about.textContent = `at ${moment(time_ms)}${run.flows.length > MOST ? `, of the first ${MOST} flows` : ""}`;
+        put(this.about, `at ${moment(time_ms)}${run.flows.length > MOST ? `, of the first ${MOST} flows` : ""}`);
         for (const { flow, cells, state } of this.shown) {
             const place = flow.isAlive(time_ms) ? after(flow.at, time_ms) - 1 : -1;
             const name = place < 0 ? null : flow.cell("state", place);
@@ -60,11 +67,25 @@ export class Variables {
         }
     }
 
-    #make({ flows }) {
+    // Takes the values of a run: with a new table, if it has other flows or other variables than the one before.
+    #take({ flows }) {
         const some = flows.slice(0, MOST);
         const valuesOf = (flow, column) => (column === "gain" ? flow.gain : flow.column(column));
         const all = VARIABLES.map(([column, name, unit]) => ({ name, unit, of: some.map((flow) => valuesOf(flow, column)) }));
         const rows = all.filter(({ of }) => of.some((values) => values.some((value) => !Number.isNaN(value))));
+        const shape = JSON.stringify([some.map((flow) => [flow.label, this.scene.look(flow).colour]), rows.map(({ name }) => name)]);
+        if (shape !== this.shape) {
+            this.shape = shape;
+            this.#make(some, rows);
+        }
+        some.forEach((flow, place) => {
+            const own = this.shown[place];
+            own.flow = flow;
+            own.cells.forEach((cell, row) => (cell.values = rows[row].of[place]));
+        });
+    }
+
+    #make(flows, rows) {
         const table = element("table");
         element("caption", table, "Variables of the controllers at the moment shown");
         const top = element("tr", element("thead", table));
@@ -72,28 +93,23 @@ export class Variables {
         const body = element("tbody", table);
         const states = element("tr", body);
         element("th", states, "state").scope = "row";
-        this.shown = some.map((flow) => {
+        this.shown = flows.map((flow) => {
             const head = element("th", top, flow.label);
             head.scope = "col";
             head.style.color = this.scene.look(flow).colour;
-            return { flow, state: element("td", states, null, "state"), cells: [] };
+            return { state: element("td", states, null, "state"), cells: [] };
         });
-        for (const { name, unit, of } of rows) {
+        for (const { name, unit } of rows) {
             const row = element("tr", body);
             element("th", row, name).scope = "row";
-            of.forEach((values, place) => this.shown[place].cells.push({ cell: element("td", row), values, unit }));
+            this.shown.forEach(({ cells }) => cells.push({ cell: element("td", row), unit }));
         }
         this.box.replaceChildren(table);
     }
 
     destroy() {
+        this.sight.destroy();
         this.figure.remove();
-    }
-}
-
-function put(cell, text) {
-    if (cell.textContent !== text) {
-        cell.textContent = text;
     }
 }
 

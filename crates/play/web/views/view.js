@@ -4,6 +4,8 @@
 // sixty times a second, all views share one moment and one window of time, and a picture for download or for paper is the same
 // drawing at another scale. Below lies what a record changes; above it, what the moment changes.
 
+import { put } from "../dom.js";
+import { Sight } from "./sight.js";
 import { FONT } from "./theme.js";
 
 // The numbers and the name for screen readers follow the moment shown at most so often.
@@ -22,8 +24,8 @@ export function element(tag, parent, text, className) {
 }
 
 export class View {
-    // `scene` is what all views share (index.js). Subclasses have `height(width)`, `ground(pen, size)`, `moving(pen, size)`,
-    // `said()` and `table()`, and may have `unit()`, `isShown()` and `readout()`.
+    // `scene` is what all views share (index.js). Subclasses have `height(width)`, `moving(pen, size)`, `said()` and `table()`,
+    // and may have `ground(pen, size)`, `unit()`, `isShown()` and `readout()`.
     constructor(scene, root, name, title) {
         this.scene = scene;
         this.title = title;
@@ -39,14 +41,14 @@ export class View {
         this.above = element("canvas", this.stage, null, "above");
         this.above.setAttribute("aria-hidden", "true");
         this.figure.append(this.numbers);
-        this.observer = new ResizeObserver(() => scene.dirty());
-        this.observer.observe(this.stage);
-        this.isNear = true;
-        this.near = new IntersectionObserver((entries) => {
-            this.isNear = entries.at(-1).isIntersecting;
+        // To ask for the width while something changes would lay the page out each time.
+        this.width = 0;
+        this.observer = new ResizeObserver((entries) => {
+            this.width = Math.round(entries.at(-1).contentRect.width);
             scene.dirty();
-        }, { rootMargin: "200px" });
-        this.near.observe(this.figure);
+        });
+        this.observer.observe(this.stage);
+        this.sight = new Sight(this.figure, scene.dirty);
         this.saidAt = -Infinity;
         this.drawn = "";
     }
@@ -59,22 +61,29 @@ export class View {
         return true;
     }
 
+    // Not every drawing has a ground: all of it may move.
+    ground() {}
+
     // What stands beside the title: [text, colour] for each.
     readout() {
         return [];
     }
 
     // Draws what has changed: the ground if the record, the theme, the window or the size has, and what moves.
+    // Returns whether the view is near the window, and was drawn.
     draw(version, isAll = false) {
         this.figure.hidden = !this.isShown();
-        const width = this.figure.hidden ? 0 : this.stage.clientWidth;
-        if (width === 0) {
-            return;
+        const { width } = this;
+        if (this.figure.hidden || width === 0) {
+            return false;
         }
         const height = this.height(width);
-        this.stage.style.aspectRatio = `${width} / ${height}`;
-        if (!(this.isNear || isAll)) {
-            return;
+        const shape = `${width} / ${height}`;
+        if (shape !== this.shape) {
+            this.shape = this.stage.style.aspectRatio = shape;
+        }
+        if (!(this.sight.isNear || isAll)) {
+            return false;
         }
         const { scale } = this.scene;
         const drawn = `${version} ${width} ${height} ${scale}`;
@@ -82,11 +91,9 @@ export class View {
         if (drawn !== this.drawn) {
             this.drawn = drawn;
             for (const canvas of [this.below, this.above]) {
-                canvas.width = Math.round(width * scale);
-                canvas.height = Math.round(height * scale);
+                fit(canvas, Math.round(width * scale), Math.round(height * scale));
             }
             this.ground(pen(this.below, scale), size);
-            this.unitBox.textContent = this.unit();
         }
         const above = pen(this.above, scale);
         above.clearRect(0, 0, width, height);
@@ -95,8 +102,14 @@ export class View {
             this.ground(above, size);
         }
         this.moving(above, size);
+        return true;
+    }
+
+    // Says what was drawn: beside the title, to screen readers, and in the table.
+    say() {
+        put(this.unitBox, this.unit());
         this.#read();
-        this.#say();
+        this.#describe();
     }
 
     #read() {
@@ -104,15 +117,19 @@ export class View {
         const read = parts.flat().join();
         if (read !== this.read) {
             this.read = read;
-            this.readoutBox.replaceChildren(...parts.map(([text, colour]) => {
-                const part = element("span", null, text);
+            const { children } = this.readoutBox;
+            while (children.length > parts.length) {
+                this.readoutBox.lastChild.remove();
+            }
+            parts.forEach(([text, colour], place) => {
+                const part = children[place] ?? element("span", this.readoutBox);
+                put(part, text);
                 part.style.color = colour;
-                return part;
-            }));
+            });
         }
     }
 
-    #say() {
+    #describe() {
         const now = performance.now();
         if (now - this.saidAt < SAY_MS) {
             this.later ??= setTimeout(() => {
@@ -134,6 +151,8 @@ export class View {
         this.button.setAttribute("aria-label", `Numbers of ${this.title}`);
         this.numbers = element("div", null, null, "numbers");
         this.numbers.tabIndex = 0;
+        this.numbers.setAttribute("role", "region");
+        this.numbers.setAttribute("aria-label", `${this.title}: numbers`);
         const open = (is) => {
             this.numbers.hidden = !is;
             this.button.setAttribute("aria-expanded", is);
@@ -166,9 +185,16 @@ export class View {
 
     destroy() {
         this.observer.disconnect();
-        this.near.disconnect();
+        this.sight.destroy();
         clearTimeout(this.later);
         this.figure.remove();
+    }
+}
+
+// To set the size of a canvas, even to the same, makes its memory anew.
+function fit(canvas, width, height) {
+    if (canvas.width !== width || canvas.height !== height) {
+        Object.assign(canvas, { width, height });
     }
 }
 
@@ -179,8 +205,16 @@ function pen(canvas, scale) {
     return context;
 }
 
+// Chooses the letters that a pen writes. A browser resolves a font whenever it is set, even to the same, which takes longer than to write.
+export function letters(pen, size, weight = "") {
+    const font = `${weight} ${size}px ${FONT}`.trim();
+    if (pen.font !== font) {
+        pen.font = font;
+    }
+}
+
 export function write(pen, text, x, y, { colour, size = 11, align = "left", baseline = "alphabetic", weight = "", halo } = {}) {
-    pen.font = `${weight} ${size}px ${FONT}`.trim();
+    letters(pen, size, weight);
     pen.textAlign = align;
     pen.textBaseline = baseline;
     if (halo) {
@@ -209,10 +243,10 @@ export function line(pen, points, { colour, width = 1, dash = [], alpha = 1 }) {
 
 // The first letters of a text that are not wider than this.
 export function fitting(pen, text, width, size = 10) {
-    pen.font = `${size}px sans-serif`;
-    let letters = text;
-    while (letters.length > 1 && pen.measureText(letters).width > width) {
-        letters = letters.slice(0, -1);
+    letters(pen, size);
+    let first = text;
+    while (first.length > 1 && pen.measureText(first).width > width) {
+        first = first.slice(0, -1);
     }
-    return letters;
+    return first;
 }
