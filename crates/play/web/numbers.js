@@ -2,6 +2,7 @@
 // and, in brackets, the worst.
 
 import { element, put } from "./dom.js";
+import { title as titleOf } from "./flows.js";
 import { shown } from "./state/quantity.js";
 
 const MAX_ROWS = 8;
@@ -10,7 +11,7 @@ const resent = (flow) => (flow.sent_bytes > 0 ? flow.retransmitted_bytes / flow.
 
 const COLUMNS = [
     { name: "Goodput", kind: "rate", of: (flow) => flow.goodput_bps, worst: Math.min },
-    { name: "Of limit", title: "Goodput as a share of what the path allows", kind: "share", of: (flow) => flow.limit_share, worst: Math.min },
+    { name: "Of limit", title: "Goodput as a share of what the path allows, from the flow's own start on", kind: "share", of: (flow) => flow.limit_share, worst: Math.min },
     { name: "RTT, median", kind: "time", of: (flow) => per(flow.rtt_ms?.p50, 1000), worst: Math.max },
     { name: "RTT, 95 %", title: "Nineteen of twenty round trips are shorter", kind: "time", of: (flow) => per(flow.rtt_ms?.p95, 1000), worst: Math.max },
     { name: "Resent", title: "Bytes sent again, as a share of those sent", kind: "share", of: resent, worst: Math.max },
@@ -90,7 +91,7 @@ function cell(kind, values, worst) {
     return known.length > 1 ? `${middle} (${shown(kind, worst(...known))})` : middle;
 }
 
-// A line for each bottleneck, and how even the flows are.
+// Lines about all flows together, the transfers of each controller, each bottleneck, and how even the flows are.
 function path(summaries) {
     const [first] = summaries;
     const hops = [first.path, ...(first.next ?? [])].filter((hop) => hop?.utilization !== null && hop?.utilization !== undefined);
@@ -99,11 +100,34 @@ function path(summaries) {
         return `${hop.name ?? "Bottleneck"}: ${shown("share", hop.utilization)} used, queue ${shown("time", per(queue.mean, 1000))} on average and ` +
             `${shown("time", per(queue.p95, 1000))} at 95 %, ${hop.drops} dropped, ${hop.marks} marked, ${hop.random_losses} lost at random`;
     });
+    lines.unshift(...together(first), ...transfers(first));
     const jain = first.flows.length > 1 ? first.fairness?.jain : null;
     if (jain !== null && jain !== undefined) {
         lines.push(`Jain's index of the goodputs: ${jain.toFixed(3)}`);
     }
     return lines;
+}
+
+// Flows that start later have another time as their base: only over the same time do shares add up.
+function together({ flows, together: all, controllers }) {
+    if (flows.length < 2 || !all) {
+        return [];
+    }
+    const share = ({ goodput_bps, limit_share }) =>
+        shown("rate", goodput_bps) + (limit_share === null ? "" : ` (${shown("share", limit_share)} of the limit)`);
+    const each = controllers.length > 1 ? controllers.map((it) => `${titleOf(it.controller)} ${share(it)}`) : [];
+    return [[`All flows over the same time: ${share(all)}`, ...each].join("; ")];
+}
+
+// A line for each controller's transfers of about one size.
+function transfers({ completions }) {
+    return completions.map(({ controller, over_bytes, up_to_bytes, count, unfinished, p50_ms, p95_ms }) => {
+        const time = (value) => shown("time", per(value, 1000));
+        const others = unfinished > 0 ? `, ${unfinished} not` : "";
+        const size = up_to_bytes === null ? `over ${shown("size", over_bytes)}` : `up to ${shown("size", up_to_bytes)}`;
+        return `Transfers of ${titleOf(controller)} ${size}: ${count} complete${others}, ` +
+            `in ${time(p50_ms)} (median) and ${time(p95_ms)} (95 %)`;
+    });
 }
 
 function per(value, of) {

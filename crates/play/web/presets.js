@@ -11,7 +11,7 @@ export const presets = [
         name: "three-flows",
         group: SHARING,
         title: "Three controllers, one bottleneck",
-        about: "BBRv1, BBRv3 and CUBIC share 20 Mbit/s. Change the buffer and see who gains: loss-based control needs the buffer full, and BBR wants it empty.",
+        about: "BBRv1, BBRv3 and CUBIC share 20 Mbit/s. CUBIC fills the buffer, and beside it BBR cannot keep it empty. With half a BDP of buffer BBRv1 has most of the rate; with 4 BDP CUBIC has.",
         text: `name = "three-flows"
 duration = "10s"
 
@@ -165,7 +165,7 @@ stagger = "2s"
         name: "figure-7",
         group: FIGURES,
         title: "Figure 7: a wide area network",
-        about: "One path of a network like Google's B4: a shallow buffer, light loss, 8 MB every 20 s over a connection that stays open. With CUBIC, which takes every lost packet for congestion, the same objects take several times as long.",
+        about: "One path of a network like Google's B4: a shallow buffer, light loss, 8 MB every 20 s over a connection that stays open. Look at the transfers below the pictures: with CUBIC, which takes every lost packet for congestion, they take several times as long. BBR's Startup overruns the buffer and pays with a sixth of its bytes sent again.",
         text: `name = "wide-area"
 duration = "60s"
 
@@ -211,7 +211,7 @@ bbr1 = "linux-4.19"
         name: "figure-10",
         group: FIGURES,
         title: "Figure 10: large buffers, slow line",
-        about: "Eight flows at 128 kbit/s, for an hour. Once BBR has settled, its RTT does not depend on the buffer; with CUBIC the RTT is that of the full buffer, here a minute.",
+        about: "Eight flows at 128 kbit/s, for an hour. Their smallest windows, four packets each, are 3 s of this line, so that none of them sees the RTprop of 40 ms, and the RTT is some 4 s whatever the buffer; with CUBIC it is that of the full buffer, here a minute.",
         text: `name = "buffer"
 duration = "3600s"
 warmup = "1800s"
@@ -285,7 +285,7 @@ app = { kind = "video", ladder = ["2mbit", "8mbit", "20mbit"] }
         name: "lte",
         group: PATHS,
         title: "LTE",
-        about: "The rate comes and goes, a cell grants little to a subscriber without a queue, and ACKs arrive in bunches. Both flows have to find the rate again and again.",
+        about: "The rate comes and goes, a cell grants little to a subscriber without a queue, and ACKs arrive in bunches. CUBIC keeps the deep buffer full and has four fifths of the rate; both flows wait for it, more than a second after the rate has fallen.",
         text: `name = "lte"
 duration = "30s"
 
@@ -317,7 +317,7 @@ controller = "cubic"
         name: "satellite",
         group: PATHS,
         title: "Geostationary satellite",
-        about: "600 ms there and back, and some loss in the air. Startup takes many seconds, and a controller that answers every loss never fills the pipe.",
+        about: "600 ms there and back, and some loss in the air. Startup takes many seconds. CUBIC answers every loss: it leaves most of the rate to BBRv1, and without BBRv1 (remove it) it has hardly more.",
         text: `name = "satellite"
 duration = "60s"
 
@@ -340,7 +340,7 @@ controller = "cubic"
         name: "transatlantic",
         group: PATHS,
         title: "Transatlantic",
-        about: "200 Mbit/s over 90 ms with a shallow buffer and a trace of loss. The bandwidth-delay product is 1500 packets: one loss costs CUBIC seconds.",
+        about: "200 Mbit/s over 90 ms with a shallow buffer and a trace of loss. The bandwidth-delay product is 1500 packets, and one loss costs CUBIC seconds: BBRv3 has nine tenths of the link that they share. Remove BBRv3, and CUBIC still fills only a part of it.",
         text: `name = "transatlantic"
 duration = "20s"
 
@@ -362,7 +362,7 @@ start = "1s"
         name: "data-centre",
         group: PATHS,
         title: "Data centre",
-        about: "Four flows on a path of 100 µs whose switch marks packets (ECN) when 100 kB wait. CUBIC answers the marks and resends nothing; switch ECN off, and the switch has to drop.",
+        about: "Four flows on a path of 100 µs whose switch marks packets (ECN) when 100 kB wait. CUBIC answers the marks and resends nothing; switch ECN off, and the switch drops instead. Goodput and RTT are nearly the same with both: the drops are resent.",
         text: `name = "data-centre"
 duration = "200ms"
 
@@ -387,7 +387,7 @@ stagger = "200us"
         name: "policed-line",
         group: PATHS,
         title: "A policed line",
-        about: "A token bucket of 10 Mbit/s on a line of 100 Mbit/s drops what exceeds it, and there is no queue to feel. BBRv1 recognises the policer by its losses and sends at the rate of the tokens; compare what BBRv1, BBRv3 and CUBIC resend.",
+        about: "A token bucket of 10 Mbit/s on a line of 100 Mbit/s drops what exceeds it, and there is no queue to feel. BBRv1 recognises the policer by its losses and sends at the rate of the tokens. Choose BBRv3, which resends about as much, and CUBIC, which resends least here.",
         text: `name = "policed-line"
 duration = "20s"
 
@@ -405,7 +405,7 @@ controller = "bbr1"
         name: "bufferbloat",
         group: PATHS,
         title: "Bufferbloat",
-        about: "A buffer of sixteen round trips: CUBIC fills it, and whoever browses beside it waits. Choose BBR for the download, or the queue FQ-CoDel, and watch the RTT of the second flow.",
+        about: "A buffer of sixteen round trips: CUBIC fills it, and whoever browses beside it waits. Choose BBR for the download, or the queue FQ-CoDel, and watch the RTT of the second flow and the time of its transfers, below the pictures.",
         text: `name = "bufferbloat"
 duration = "30s"
 warmup = "5s"
