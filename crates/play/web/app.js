@@ -16,6 +16,7 @@ import { Player } from "./player.js";
 import { preset, presets } from "./presets.js";
 import { Runs } from "./runs.js";
 import { fragment, fromFragment } from "./share.js";
+import { shown } from "./state/quantity.js";
 import { State } from "./state/state.js";
 import { ask } from "./stranger.js";
 import { Theme } from "./theme.js";
@@ -25,6 +26,9 @@ import { Views } from "./views/index.js";
 const $ = (id) => document.getElementById(id);
 const state = new State();
 const theme = new Theme($("theme"));
+
+// The preset whose sentences are shown, also after a change of its text.
+let told = null;
 
 // What is wrong with a link stays until the state changes; what is wrong with a text, until a run of it has a record.
 let isOfLink = false;
@@ -47,7 +51,7 @@ function join(engine) {
     const panel = new Panel($("controls"), state, () => theme.name);
     const scenario = new ScenarioEditor($("text"), state);
     const race = new Race($("race"), state, engine);
-    const own = new OwnEditor($("own"), state, (name) => race.run(name));
+    const own = new OwnEditor($("own"), state, engine, (name) => race.run(name));
     new Advice($("advise"), state, engine);
     const reducedMotion = matchMedia("(prefers-reduced-motion: reduce)").matches;
     const views = new Views($("views"), { theme: theme.name, reducedMotion });
@@ -62,7 +66,8 @@ function join(engine) {
     const tour = new Tour($("tour"), (text) => {
         const name = presets.find((it) => it.text === text)?.name ?? null;
         state.change({ text, seeds: 1, preset: name });
-        $("about").textContent = "";
+        told = null;
+        about();
         look();
         if (!reducedMotion) {
             player.start();
@@ -80,9 +85,9 @@ function join(engine) {
         const ours = flows(state.text, theme.name);
         const [record] = runs.records;
         if (record) {
-            const shown = context(state.text, record, ours);
-            views.show(record, shown);
-            player.extent(shown.duration_ms, shown.until_ms);
+            const around = context(state.text, record, ours);
+            views.show(record, around);
+            player.extent(around.duration_ms, around.until_ms);
             views.draw();
         }
         numbers.show(runs.records, ours);
@@ -98,6 +103,7 @@ function join(engine) {
             problem(null);
         }
         scenario.code.problem(null);
+        panel.problem(null);
         own.problem(null);
         soon();
         if (detail.done && runs.done === runs.seeds) {
@@ -107,10 +113,12 @@ function join(engine) {
         }
     });
     runs.addEventListener("problem", ({ detail }) => {
-        $("status").textContent = "";
+        const { until_s } = detail;
+        $("status").textContent = until_s === null ? "" : `Broke off at ${shown("time", until_s)}: the numbers are those until then`;
         $("results").dataset.done = "failed";
         const isOwn = detail.where === OWN_CONTROLLER;
         isOwn ? own.problem(detail) : scenario.code.problem(detail);
+        panel.problem(isOwn ? null : detail);
         problem(detail, isOwn ? "own" : "text");
     });
     state.addEventListener("change", () => {
@@ -159,6 +167,7 @@ async function take(hash) {
     if (found.source !== null && found.source !== state.source && !(await ask($("stranger"), found.source))) {
         found.source = null;
     }
+    told = null;
     state.change(found);
 }
 
@@ -188,9 +197,9 @@ function choosePreset() {
 
 function about() {
     $("preset").value = state.preset ?? "";
-    if (state.preset) {
-        $("about").textContent = preset(state.preset).about;
-    }
+    told = state.preset ?? told;
+    const of = told === null ? null : preset(told);
+    $("about").textContent = of === null ? "" : state.preset ? of.about : `Changed from “${of.title}”: ${of.about}`;
 }
 
 function problem(found, panel) {

@@ -74,6 +74,11 @@ class Engine {
         }
     }
 
+    // Resolves to why no controller in JavaScript runs here; null if they do.
+    async refusal() {
+        return this.#withModule().then(() => null, ({ message }) => message);
+    }
+
     // Advice for the path of a scenario, as `fullpipe advise` gives it: { text, summary }, the table of the program and its `--json`.
     // Takes some fifteen seconds. Rejects with an Error for people.
     async advise(text) {

@@ -1,5 +1,6 @@
 // Runs the shown scenario: with its own seed first, and with further seeds once it stops changing. Tells of records by "record",
-// { seed, record, done }, and of what is wrong with the text by "problem", { message, line }.
+// { seed, record, done }, and of what is wrong with the text by "problem",
+// { message, line, until_s }: the time until which a run had gone that broke off, or null.
 
 import { named, read } from "./state/document.js";
 
@@ -50,16 +51,18 @@ export class Runs extends EventTarget {
         if (place > 0) {
             options.seed = own + BigInt(place);
         }
+        let until_s = null;
         const run = this.#engine.run(state.text, options, {
             record: (record, done) => {
                 this.records[place] = record;
+                until_s = record.summary.duration_s;
                 this.done += done ? 1 : 0;
                 this.firstMs ??= performance.now() - this.began;
                 this.tookMs = performance.now() - this.began;
                 this.#tell("record", { place, record, done });
             },
             error: (problem) => {
-                this.#tell("problem", problem);
+                this.#tell("problem", { ...problem, until_s });
             },
         });
         if (place > 0) {

@@ -33,6 +33,27 @@ test("a field, a slider and a choice", async () => {
     await context.close();
 });
 
+test("a number alone has its field's unit, and the simulator's verdict marks a field", async () => {
+    const { page, context, heard } = await visited();
+    const field = (name) => page.getByRole("textbox", { name, exact: true }).first();
+    const typed = (name, value) => after(page, () => field(name).fill(value).then(() => page.keyboard.press("Enter")));
+    for (const [name, value, line] of [["Jitter", "5", 'jitter = "5ms"'], ["Loss", ".5", 'loss = ".5%"'], ["Rate", "20 Mbit/s", 'rate = "20 Mbit/s"']]) {
+        assert.equal(await typed(name, value), "true", name);
+        assert.ok((await text(page)).includes(line), await text(page));
+        assert.equal(await field(name).getAttribute("aria-invalid"), "false", name);
+    }
+    assert.equal(await page.locator("#about").textContent().then((it) => it.startsWith("Changed from “Three controllers")), true);
+    for (const [name, wrong, right] of [["Loss", "101%", "1%"], ["Duration", "0s", "2s"]]) {
+        assert.equal(await typed(name, wrong), "failed", name);
+        assert.equal(await page.locator("#controls [aria-invalid='true']").count(), 1);
+        assert.equal(await field(name).getAttribute("aria-invalid"), "true", name);
+        assert.equal(await typed(name, right), "true", name);
+        assert.equal(await field(name).getAttribute("aria-invalid"), "false", name);
+    }
+    assert.deepEqual(heard, []);
+    await context.close();
+});
+
 test("flows come and go", async () => {
     const { page, context, heard } = await visited();
     await after(page, () => page.getByRole("button", { name: "Add a flow" }).click());

@@ -57,6 +57,21 @@ for (const [name, [source, line, message]] of Object.entries(BROKEN)) {
     });
 }
 
+// It takes its time after 300 ms, so that there is a record of a part before it fails.
+test("a run that broke off says when", async () => {
+    const late = `    on_ack({ now_ns }) {
+        for (const until = performance.now() + (now_ns > 3e8 ? 20 : 0); performance.now() < until; );
+        if (now_ns > 5e8) {
+            throw new Error("late");
+        }
+        return [60_000, 9e6];
+    }`;
+    const { page, context, outcome } = await edited(class_(late));
+    assert.equal(outcome, "failed");
+    assert.match(await page.locator("#status").textContent(), /^Broke off at [345]\d\d ms: /);
+    await context.close();
+});
+
 test("a controller that does not come back is ended", async () => {
     const { page, context, outcome } = await edited(class_("    on_ack() { for (;;); }"));
     assert.equal(outcome, "failed");

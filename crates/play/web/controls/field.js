@@ -6,7 +6,8 @@ import { format, parse } from "../state/quantity.js";
 const STEPS = 400;
 
 // `get` returns the value as text or undefined, and `set` takes it. `low` and `high` are the slider's ends in the kind's base unit;
-// with `zero`, the left end is `zero`: the value that means none, or undefined for no value at all.
+// `bare` is the unit of a number alone in a field that is empty, and `line` returns the line that the value has in the text, from 0.
+// With `zero`, the left end is `zero`: the value that means none, or undefined for no value at all.
 export class Field {
     #spec;
     #shown = null;
@@ -32,11 +33,16 @@ export class Field {
             return;
         }
         this.#shown = text;
-        this.input.setAttribute("aria-invalid", String(Boolean(text) && parse(this.#spec.kind, text) === null));
         if (document.activeElement !== this.slider) {
             this.slider.value = this.#place(text);
         }
         this.slider.setAttribute("aria-valuetext", text ?? this.#spec.none ?? "none");
+    }
+
+    // Marks the field if this line of the text, from 1 on, is wrong: the simulator says which. Null marks none.
+    problem(line) {
+        const isOwn = line !== null && this.#spec.line?.() === line - 1;
+        this.input.setAttribute("aria-invalid", String(isOwn));
     }
 
     #ends(unit) {
@@ -71,11 +77,10 @@ export class Field {
 
     #typed() {
         const text = this.input.value.trim();
-        const { kind, set, zero, get } = this.#spec;
+        const { kind, set, zero, get, bare = "" } = this.#spec;
         const isNumber = /^[\d.]+$/.test(text);
-        const old = parse(kind, get());
-        // A number alone has the unit that was there.
-        const value = isNumber && old ? `${text}${old.unit}` : text;
+        // A number alone has the unit that was there, or else the field's own.
+        const value = isNumber ? text + (parse(kind, get())?.unit || bare) : text;
         set(value === "" ? zero : value);
     }
 }

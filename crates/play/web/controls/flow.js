@@ -26,6 +26,7 @@ export class Flow {
         const block = () => named(state.text, "flow")[place];
         const get = (key) => () => read(block(), key) ?? undefined;
         const set = (key) => (value) => state.change({ text: write(state.text, block(), key, value) });
+        const line = (key) => () => block()?.values.get(key)?.line;
         const controllers = () => [...CONTROLLERS, ...(state.source === null ? [] : [[OWN_CONTROLLER, title(OWN_CONTROLLER)]])];
         this.theme = theme;
         this.swatch = element("span", { className: "swatch" });
@@ -33,18 +34,23 @@ export class Flow {
         const controller = new Choice({ label, options: controllers, get: () => read(block(), "controller") ?? "", set: set("controller") });
         const further = [
             new Field({
-                label: "Number", kind: "number", low: 1, high: 100, get: () => read(block(), "count") ?? "1",
+                label: "Number", kind: "number", line: line("count"), low: 1, high: 100, get: () => read(block(), "count") ?? "1",
                 set: (value) => set("count")(count(value)),
             }),
-            new Field({ label: "Start", kind: "time", low: 0.001, high: 60, zero: undefined, none: "0s", get: get("start"), set: set("start") }),
+            new Field({
+                label: "Start", kind: "time", bare: "s", low: 0.001, high: 60, zero: undefined, none: "0s",
+                get: get("start"), set: set("start"), line: line("start"),
+            }),
             new Choice({
                 label: "Sends", options: () => NAMES, get: () => inner(block(), "app", "kind") ?? read(block(), "app") ?? "bulk",
                 set: (kind) => set("app")(kind === "bulk" ? undefined : { raw: APPS[kind] }),
             }),
         ];
         if (named(state.text, "link").length === 0) {
-            const spec = { kind: "time", low: 1e-4, high: 1, zero: undefined, none: "the path's", get: get("rtt"), set: set("rtt") };
-            further.push(new Field({ label: "RTprop", help: "The RTprop of these flows alone", ...spec }));
+            further.push(new Field({
+                label: "RTprop", kind: "time", bare: "ms", low: 1e-4, high: 1, zero: undefined, none: "the path's",
+                get: get("rtt"), set: set("rtt"), line: line("rtt"), help: "The RTprop of these flows alone",
+            }));
         }
         this.#controls = [controller, ...further];
         const away = button("Remove", () => state.change({ text: remove(state.text, block()) }), { className: "small" });
@@ -52,6 +58,10 @@ export class Flow {
         const more = element("details", {}, element("summary", {}, "Number, start, what it sends"), ...further.map((it) => it.root), away);
         this.root = element("div", { className: "group flow" }, controller.root, more);
         this.update();
+    }
+
+    problem(line) {
+        this.#controls.forEach((control) => control.problem?.(line));
     }
 
     update() {

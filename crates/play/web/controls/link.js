@@ -31,26 +31,32 @@ export class Link {
         const block = () => named(state.text, name)[place];
         const get = (key) => () => read(block(), key) ?? undefined;
         const set = (key) => (value) => state.change({ text: write(state.text, block(), key, value) });
-        const field = (label, key, spec) => new Field({ label, get: get(key), set: set(key), ...spec });
+        const field = (label, key, spec) => new Field({ label, get: get(key), set: set(key), line: () => block()?.values.get(key)?.line, ...spec });
         this.#controls = [
-            field("Rate", "rate", { kind: "rate", low: 1e5, high: 1e10, zero: undefined, none: "no limit" }),
+            field("Rate", "rate", { kind: "rate", bare: "mbit", low: 1e5, high: 1e10, zero: undefined, none: "no limit" }),
             new RateCurve(state, name, place),
-            field("RTprop", "rtt", { kind: "time", low: 1e-4, high: 1, zero: undefined, none: "0ms", help: "The two-way propagation delay" }),
+            field("RTprop", "rtt", { kind: "time", bare: "ms", low: 1e-4, high: 1, zero: undefined, none: "0ms", help: "The two-way propagation delay" }),
             field("Buffer", "buffer", {
-                kind: "buffer", unit: "bdp", zero: undefined, none: "no limit", ends: (unit) => BUFFERS[unit] ?? BUFFER_BYTES,
+                kind: "buffer", unit: "bdp", bare: "bdp", zero: undefined, none: "no limit", ends: (unit) => BUFFERS[unit] ?? BUFFER_BYTES,
                 help: "In bdp (rate × RTprop), bytes (kb, mb), packets (p) or time (ms)",
             }),
             new Choice({ label: "Queue", options: () => QUEUES, get: () => queue(block()), set: (kind) => set("queue")(queueValue(kind)) }),
-            field("Loss", "loss", { kind: "share", low: 1e-5, high: 0.5, zero: undefined, none: "0%", help: "Random loss of data packets" }),
-            field("Jitter", "jitter", { kind: "time", low: 1e-4, high: 0.2, zero: undefined, none: "0ms", help: "A delay that varies up to this time" }),
+            field("Loss", "loss", { kind: "share", bare: "%", low: 1e-5, high: 0.5, zero: undefined, none: "0%", help: "Random loss of data packets" }),
+            field("Jitter", "jitter", {
+                kind: "time", bare: "ms", low: 1e-4, high: 0.2, zero: undefined, none: "0ms", help: "A delay that varies up to this time",
+            }),
             field("Policer", "policer", {
-                kind: "rate", low: 1e5, high: 1e9, zero: undefined, none: "none", help: "The rate of a token bucket that drops what exceeds it",
+                kind: "rate", bare: "mbit", low: 1e5, high: 1e9, zero: undefined, none: "none", help: "The rate of a token bucket that drops what exceeds it",
                 get: () => inner(block(), "policer", "rate"),
                 set: (rate) => set("policer")(rate && { raw: `{ rate = ${JSON.stringify(rate)}, burst = ${JSON.stringify(inner(block(), "policer", "burst") ?? "200kb")} }` }),
             }),
         ];
         const title = name === "link" ? (read(block(), "name") ?? `link ${place + 1}`) : name === "path" ? "Path" : `Bottleneck ${place + 2}`;
         this.root = element("details", { className: "group", open: place < 2 }, element("summary", {}, title), ...this.#controls.map((it) => it.root));
+    }
+
+    problem(line) {
+        this.#controls.forEach((control) => control.problem?.(line));
     }
 
     update() {

@@ -36,6 +36,11 @@ export class Panel {
         this.#controls.forEach((control) => control.update());
     }
 
+    // Marks what the simulator refuses: { line }, or null for nothing.
+    problem(found) {
+        this.#controls.forEach((control) => control.problem(found?.line ?? null));
+    }
+
     #build(found) {
         const links = ["path", "path.next", "link"].flatMap((name) => {
             const count = Math.min(MOST, found.filter((block) => block.name === name).length);

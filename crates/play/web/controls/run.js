@@ -18,11 +18,16 @@ export class Run {
         const top = () => named(state.text, "")[0];
         const set = (key) => (value) => state.change({ text: write(state.text, top(), key, value) });
         const get = (key) => () => read(top(), key) ?? undefined;
+        const line = (key) => () => top().values.get(key)?.line;
         const seeds = Array.from({ length: (MOST_SEEDS + 1) / 2 }, (_, place) => 2 * place + 1);
         this.#controls = [
-            new Field({ label: "Duration", kind: "time", low: 0.05, high: 120, get: get("duration"), set: set("duration") }),
             new Field({
-                label: "Warmup", kind: "time", low: 0.01, high: 60, zero: undefined, none: "0s", get: get("warmup"), set: set("warmup"),
+                label: "Duration", kind: "time", bare: "s", low: 0.05, high: 120,
+                get: get("duration"), set: set("duration"), line: line("duration"),
+            }),
+            new Field({
+                label: "Warmup", kind: "time", bare: "s", low: 0.01, high: 60, zero: undefined, none: "0s",
+                get: get("warmup"), set: set("warmup"), line: line("warmup"),
                 help: "The first part of the run, which the numbers leave out",
             }),
             new Choice({
@@ -37,6 +42,10 @@ export class Run {
             }),
         ];
         this.root = element("details", { className: "group", open: true }, element("summary", {}, "Run"), ...this.#controls.map((it) => it.root));
+    }
+
+    problem(line) {
+        this.#controls.forEach((control) => control.problem?.(line));
     }
 
     update() {

@@ -13,7 +13,7 @@ export class OwnEditor {
     #later;
     #state;
 
-    constructor(root, state, race) {
+    constructor(root, state, engine, race) {
         this.#state = state;
         this.code = new Code({
             label: "Your controller as JavaScript", rows: 26,
@@ -36,7 +36,12 @@ export class OwnEditor {
         const hint =
             "A class in JavaScript: each ACK gives you what TCP knows, and you answer with a window in bytes and a pacing rate in bit/s. " +
             "It runs in this page only, and a link to this page contains it.";
-        root.append(element("p", { className: "hint" }, hint), element("div", { className: "row" }, first, further, raced, again), this.code.root);
+        const refusal = element("p", { className: "hint", role: "status" });
+        root.append(element("p", { className: "hint" }, hint), element("div", { className: "row" }, first, further, raced, again), refusal, this.code.root);
+        root.addEventListener("toggle", async () => {
+            refusal.textContent = await engine.refusal();
+            [first, further, raced].forEach((it) => (it.disabled = refusal.textContent !== ""));
+        }, { once: true });
         state.addEventListener("change", ({ detail }) => {
             if (detail.by !== this && state.source !== null) {
                 this.code.text = state.source;

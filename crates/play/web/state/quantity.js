@@ -7,7 +7,7 @@ const units = (prefixes, unit) => Object.entries(prefixes).map(([prefix, factor]
 
 // Each kind: its units with their factors, those that the page writes, and the base unit for people.
 const KINDS = {
-    rate: { units: units(PREFIX, "bit"), written: ["bit", "kbit", "mbit", "gbit"] },
+    rate: { units: [...units(PREFIX, "bit"), ...units(PREFIX, "bit/s")], written: ["bit", "kbit", "mbit", "gbit"] },
     time: {
         units: [["ns", 1e-9], ["us", 1e-6], ["ms", 1e-3], ["s", 1], ["min", 60], ["h", 3600], ["d", 86400]],
         written: ["us", "ms", "s"],
@@ -24,8 +24,8 @@ const KINDS = {
 // The number of the text in the kind's base unit (bits per second, seconds, bytes, a share), and the text's own unit; null if it
 // is none. A buffer is a number of its own unit.
 export function parse(kind, text) {
-    const match = /^\s*([0-9][0-9_]*(?:\.[0-9]+)?)\s*([a-zµ%]*)\s*$/i.exec(text ?? "");
-    const unit = match && KINDS[kind].units.find(([name]) => name === match[2].toLowerCase());
+    const match = /^\s*([0-9][0-9_]*(?:\.[0-9]*)?|\.[0-9]+)\s*([a-zµ%/]*)\s*$/i.exec(text ?? "");
+    const unit = match && KINDS[kind].units.find(([name]) => name === match[2].toLowerCase().replace("µ", "u"));
     return unit ? { number: Number(match[1].replaceAll("_", "")) * unit[1], unit: unit[0] } : null;
 }
 
