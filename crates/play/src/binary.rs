@@ -1,9 +1,9 @@
 //! A record as bytes that a page reads without a copy: a head in JSON, and columns of numbers.
 //!
 //! The bytes are the length of the head in 32 bits, the head, zeros up to a multiple of 8, and the cells of all columns, one column after
-//! the other, each from such a multiple on. All numbers are little-endian. The head has the summary and, for each column, where its
-//! cells begin. Numbers are floating-point numbers of 64 bits, with NaN for null. A text is the index of the column's `texts`, in 16
-//! bits, plus one, with 0 for null.
+//! the other, each from such a multiple on. All numbers are little-endian. The head has the summary, what pictures need of the path and,
+//! for each column, where its cells begin. Numbers are floating-point numbers of 64 bits, with NaN for null. A text is the index of the
+//! column's `texts`, in 16 bits, plus one, with 0 for null.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -13,9 +13,14 @@ use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 use tables::{Column, Kind, Value};
 
+use crate::path::Path;
+
 #[derive(Serialize)]
 struct Head<'r> {
     summary: &'r Summary,
+    path: &'r Path,
+    /// The share of payload in what a link transmits.
+    payload_share: f64,
     tables: Tables<'r>,
 }
 
@@ -57,7 +62,7 @@ impl Serialize for Placed<'_> {
 }
 
 /// Returns the record as bytes.
-pub fn of(record: &Record) -> Vec<u8> {
+pub fn of(record: &Record, path: &Path) -> Vec<u8> {
     let mut cells = Vec::new();
     let tables = Tables {
         samples: table(columns::samples(record), &mut cells),
@@ -66,7 +71,13 @@ pub fn of(record: &Record) -> Vec<u8> {
         transfers: table(columns::transfers(record), &mut cells),
     };
     let summary = &record.summary;
-    let head = serde_json::to_vec(&Head { summary, tables }).expect("a record is plain data");
+    let head = Head {
+        summary,
+        path,
+        payload_share: record.payload_share,
+        tables,
+    };
+    let head = serde_json::to_vec(&head).expect("a record is plain data");
     let length = u32::try_from(head.len()).expect("the head of a bounded scenario is small");
     let mut bytes =
         Vec::with_capacity(size_of::<u32>() + head.len() + size_of::<u64>() + cells.len());

@@ -21,6 +21,7 @@ mod exports;
 mod javascript;
 #[cfg(not(target_arch = "wasm32"))]
 pub mod page;
+mod path;
 mod play;
 
 pub use bounds::MAX_TEXT_BYTES;

@@ -13,6 +13,7 @@ use crate::binary;
 use crate::bounds::{self, MAX_TEXT_BYTES};
 #[cfg(target_arch = "wasm32")]
 use crate::javascript::{EitherController as AnyController, controllers as ours};
+use crate::path::Path as ScenarioPath;
 
 /// The scenario with this text.
 ///
@@ -44,6 +45,7 @@ fn read_with(text: &str, seed: Option<u64>) -> Result<(Draft, Scenario), String>
 #[derive(Debug)]
 pub struct Play {
     scenario: Scenario,
+    path: ScenarioPath,
     run: Run<(), AnyController>,
 }
 
@@ -67,7 +69,12 @@ impl Play {
             Ok(run)
         };
         let run = begun().map_err(|error: RunError| error.to_string())?;
-        Ok(Play { scenario, run })
+        let path = ScenarioPath::of(&scenario.network());
+        Ok(Play {
+            scenario,
+            path,
+            run,
+        })
     }
 
     /// Runs at most so many [steps](Run::step). Returns whether there is more to run.
@@ -85,11 +92,11 @@ impl Play {
     }
 
     /// The record: that of the whole run at its end, and of the time until now before. It has the summary (`docs/records.md`),
-    /// without the real time, and the tables of the record as columns; `src/binary.rs` says how.
+    /// without the real time, what pictures need of the path, and the tables of the record as columns; `src/binary.rs` says how.
     pub fn record(&self) -> Vec<u8> {
         let network = self.scenario.network();
         let (outcome, ()) = self.run.so_far(&network, Duration::ZERO);
-        binary::of(&outcome.record(&|_| ()))
+        binary::of(&outcome.record(&|_| ()), &self.path)
     }
 }
 

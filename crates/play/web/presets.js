@@ -109,7 +109,7 @@ start = "4s"
         group: FIGURES,
         title: "Figure 4: the first second",
         span_ms: 1000,
-        about: "Startup doubles the rate in each round trip until delivery stops growing, and Drain removes the queue that this made. Set the controller to CUBIC: its slow start fills the buffer and keeps it.",
+        about: "Startup doubles the rate in each round trip until delivery stops growing, and Drain removes the queue that this made. Set the controller to CUBIC: it keeps its queue, and goes on growing until the buffer is full (choose 8 s).",
         text: `name = "first-second"
 duration = "1s"
 
@@ -190,7 +190,7 @@ app = { kind = "requests", response = "8mb", think = "20s" }
         title: "Figure 8: random loss",
         about: "BBR keeps the rate under a loss of 1 %; drag the loss up to 20 % and find the point where it collapses. CUBIC in its place falls from a hundredth of a percent on.",
         text: `name = "loss"
-duration = "20s"
+duration = "60s"
 
 [path]
 rate = "100mbit"

@@ -11,16 +11,17 @@ import { after, between, latest } from "../../web/views/search.js";
 import { deliveries, jain } from "../../web/views/shares.js";
 
 // A record of these flows, each a list of rows; what a row leaves out is null.
-function recordOf(flows, { rows = (own) => own, duration_s = 10 } = {}) {
-    const columns = ["at_s", "rtt_ms", "inflight_bytes", "below_tcp_bytes", "delivered_bytes", "delivery_rate_bps", "state"];
+function recordOf(flows, { rows = (own) => own, duration_s = 10, link = {}, rtprops_ms = flows.map(() => 100) } = {}) {
+    const columns = ["at_s", "rtt_ms", "inflight_bytes", "below_tcp_bytes", "delivered_bytes", "delivery_rate_bps", "app_limited_s", "state"];
     const all = rows(flows.flatMap((own, flow) => own.map((row) => ({ flow, ...row }))));
     const samples = { flow: all.map(({ flow }) => flow) };
     for (const name of columns) {
         samples[name] = all.map((row) => row[name] ?? null);
     }
-    const about = flows.map((_, id) => ({ id, controller: "bbr1", completed_s: null }));
-    const path = { rate_bps: 8e6, rtprop_ms: 100, buffer_bytes: 50_000 };
-    return { summary: { duration_s, path, next: [], flows: about }, samples, queue: {}, throughput: {} };
+    const about = flows.map((_, id) => ({ id, controller: "bbr1", start_s: flows[id][0]?.start_s ?? 0, completed_s: null }));
+    const first = { rate_bps: 8e6, rtprop_ms: 100, buffer_bytes: 50_000, policer_bps: null, changes: [], ...link };
+    const path = { links: [first], rtprops_ms };
+    return { summary: { duration_s, next: [], flows: about }, path, payload_share: 0.9, samples, queue: {}, throughput: {} };
 }
 
 test("the latest row of a time is the last one that is not after it", () => {
@@ -86,11 +87,38 @@ test("a state lasts until the next one begins, and a pause has none", () => {
 });
 
 test("the path has its changes from their time on", () => {
-    const changes = [{ at_ms: 100, rate_bps: 1e6 }, { at_ms: 200, rtprop_ms: 50 }];
-    const run = new Run(recordOf([[]]), { path: { changes } });
-    assert.equal(run.pathAt(99).bdp_bytes, 100_000);
-    assert.equal(run.pathAt(150).bdp_bytes, 12_500);
-    assert.deepEqual(run.steps(({ rtprop_ms }) => rtprop_ms), [[0, 100], [100, 100], [200, 50]]);
+    const changes = [
+        { at_ms: 100, rate_bps: 1e6, rtprop_ms: null }, { at_ms: 200, rate_bps: null, rtprop_ms: 50 },
+        { at_ms: 300, rate_bps: 0, rtprop_ms: null },
+    ];
+    const { path } = new Run(recordOf([[]], { link: { changes } }));
+    assert.equal(path.at(99).bdp_bytes, 100_000);
+    assert.equal(path.at(150).bdp_bytes, 12_500);
+    assert.equal(path.payloadAt(150).bdp_bytes, 0.9 * 12_500);
+    assert.equal(path.payloadAt(250).rtprop_ms, 50);
+    assert.equal(path.fastest_bps, 8e6);
+    assert.deepEqual(path.steps((time) => path.at(time).rtprop_ms), [[0, 100], [100, 100], [200, 50], [300, 50]]);
+    assert.equal(path.withoutBdp(250), null);
+    assert.match(path.withoutBdp(300), /outage/);
+});
+
+test("flows have RTprops of their own, which a change of the path's changes by as much", () => {
+    const changes = [{ at_ms: 100, rate_bps: null, rtprop_ms: 130 }];
+    const differing = new Run(recordOf([[], [], []], { link: { changes }, rtprops_ms: [100, 20, 100] })).path;
+    assert.deepEqual([0, 1, 2].map((id) => differing.rtpropOf(id, 100)), [130, 50, 130]);
+    assert.deepEqual(differing.rtpropsAt(0), [20, 100]);
+    assert.match(differing.withoutBdp(0), /different RTprops/);
+    const same = new Run(recordOf([[], []], { link: { changes }, rtprops_ms: [40, 40] })).path;
+    assert.equal(same.at(0).bdp_bytes, 40_000);
+    assert.equal(same.at(100).rtprop_ms, 70);
+    assert.equal(same.withoutBdp(0), null);
+});
+
+test("a policer limits the path only while the link is faster", () => {
+    const changes = [{ at_ms: 100, rate_bps: 1e6, rtprop_ms: null }];
+    const { path } = new Run(recordOf([[]], { link: { policer_bps: 2e6, changes } }));
+    assert.match(path.withoutBdp(0), /a policer of 2 Mbit\/s/);
+    assert.equal(path.withoutBdp(100), null);
 });
 
 // Packets of 1000 bytes leave a bottleneck of 8 Mbit/s every millisecond, and are acknowledged 100 ms later. At 1 s, the packet
@@ -101,7 +129,7 @@ test("what is acknowledged within RTprop is on its way, and the rest waits in th
         return { at_s, delivered_bytes: Math.round((at_s - 0.1) / step) * 1000, inflight_bytes: 120_000 * (0.001 / step) };
     });
     const one = new Run(recordOf([rows(0.101, 0.001, 1500)])).flows;
-    const path = { unit: 1000, rate_bps: 8e6, rtprop_ms: 100 };
+    const path = { unit: 1000, rate_bps: 8e6, rtpropOf: () => 100 };
     const alone = packets(one, 1000.1, path);
     assert.equal(alone.waiting.length, 20);
     assert.equal(alone.moving.length, 100);
@@ -113,6 +141,14 @@ test("what is acknowledged within RTprop is on its way, and the rest waits in th
     assert.equal(waiting.length, 20);
     assert.ok(waiting.every(({ flow }, place) => place === 0 || flow !== waiting[place - 1].flow));
 
+    // Of a flow with a longer RTprop, more is on its way, and less waits.
+    const longer = packets(two, 1000.1, { ...path, rtpropOf: ({ id }) => (id === 0 ? 100 : 110) });
+    assert.deepEqual([0, 1].map((id) => longer.waiting.filter(({ flow }) => flow.id === id).length), [10, 5]);
+    // Nor does an outage lose a packet.
+    const outage = packets(one, 1000.1, { ...path, rate_bps: 0 });
+    assert.equal(outage.waiting.length + outage.moving.length, 120);
+    assert.ok(outage.moving.every(({ progress }) => progress >= 0 && progress <= 1));
+
     // At the end of the record, no ACK is known: all are expected, and as many wait.
     const end = packets(one, 1600, path);
     assert.ok(end.waiting.length >= 19 && end.waiting.length <= 21);
@@ -123,14 +159,26 @@ test("shares are those of each interval, and Jain's index that of the flows that
     const line = (rate, from, to) => Array.from({ length: (to - from) * 100 + 1 }, (_, place) => (
         { at_s: from + place / 100, delivered_bytes: (rate * place) / 100, inflight_bytes: 0 }
     ));
-    const run = new Run(recordOf([line(3000, 0, 2), line(1000, 1, 2)], { duration_s: 2 }));
+    const late = line(1000, 1, 2);
+    late[0].start_s = 1;
+    const run = new Run(recordOf([line(3000, 0, 2), late], { duration_s: 2 }));
     const shares = deliveries(run);
-    assert.equal(shares.interval, 200);
-    assert.ok(Math.abs(shares.delivered[0][9] - 600) < 1e-6);
-    assert.ok(Math.abs(shares.delivered[1][9] - 200) < 1e-6);
+    assert.equal(shares.interval, 40);
+    assert.ok(Math.abs(shares.delivered[0][45] - 120) < 1e-6);
+    assert.ok(Math.abs(shares.delivered[1][45] - 40) < 1e-6);
     const index = jain(run, shares);
-    assert.ok(Number.isNaN(index[2]));
-    assert.ok(Math.abs(index[9] - 0.8) < 1e-9);
+    assert.ok(Number.isNaN(index[5]));
+    assert.ok(Math.abs(index[45] - 0.8) < 1e-9);
+});
+
+test("a flow that its application limits for most of an interval is not in Jain's index", () => {
+    const line = (rate, limited) => Array.from({ length: 201 }, (_, place) => (
+        { at_s: place / 100, delivered_bytes: rate * place, app_limited_s: limited * Math.max(place / 100 - 1, 0) }
+    ));
+    const run = new Run(recordOf([line(10, 0), line(10, 0.2), line(1, 0.9)], { duration_s: 2 }));
+    const index = jain(run, deliveries(run));
+    assert.ok(Math.abs(index[0] - 21 ** 2 / (3 * 201)) < 1e-9);
+    assert.ok(Math.abs(index.at(-1) - 1) < 1e-9);
 });
 
 test("a flow whose count falls has the shares of the table of throughput", () => {

@@ -1,4 +1,4 @@
-// Reno (RFC 5681): event by event the same as the simulator's controller "reno". Sizes are in bytes, times in ns.
+// Reno as Linux has it: event by event the same as the simulator's controller "reno". Sizes are in bytes, times in ns.
 
 const SECOND = 1e9;
 const NOMINAL_RTT = 1e6;

@@ -33,7 +33,7 @@ export class Fairness extends View {
     }
 
     unit() {
-        return `shares of what is delivered in ${number(this.shares.interval)} ms, and Jain’s index`;
+        return `shares in ${number(this.shares.interval)} ms, and Jain’s index of flows that are not app-limited`;
     }
 
     #y(height) {

@@ -1,12 +1,11 @@
 // The views of a run: pictures that move with its time.
 //
 //     const views = new Views(element, { theme: "light", reducedMotion: false });
-//     views.show(record, { flows: [{ label, colour }], path: { rate_bps, rtprop_ms, buffer_bytes, changes }, duration_ms });
+//     views.show(record, { flows: [{ label, colour }], duration_ms });
 //     views.at(time_ms);
 //     views.addEventListener("time", ({ detail: { time_ms, isDragging } }) => …);
 //
-// `flows` has a name and a colour for each flow, in the order of their ids; both may be missing. `path` is the bottleneck; what is
-// missing comes from the record's summary. `changes` are [{ at_ms, rate_bps, rtprop_ms }], for a path that changes. `duration_ms` is
+// `flows` has a name and a colour for each flow, in the order of their ids; both may be missing. `duration_ms` is
 // the time that the whole run takes, while a part of it is there.
 
 import { Fairness } from "./fairness.js";

@@ -27,8 +27,22 @@ const reference = (run, name, value) => {
     if (!run.isPath) {
         return [];
     }
-    const steps = run.steps(value);
+    const steps = run.path.steps(value);
     return steps.every(([, value]) => Number.isFinite(value)) ? [{ name, steps }] : [];
+};
+
+// A line for comparison that is of the BDP. An outage has one of nothing.
+const ofBdp = (run, name, value) => {
+    const { path } = run;
+    const isAny = path.isOneRtprop && path.steps((time) => path.isPoliced(time)).every(([, isPoliced]) => !isPoliced);
+    return isAny ? reference(run, name, (time) => value(path.payloadAt(time))) : [];
+};
+
+// A line for each RTprop, if the flows have few.
+const rtprops = (run) => {
+    const { path } = run;
+    const names = path.rtpropsAt(0);
+    return names.length > CROWD ? [] : names.flatMap((_, place) => reference(run, "RTprop", (time) => path.rtpropsAt(time)[place]));
 };
 
 export const LINES = [
@@ -38,19 +52,19 @@ export const LINES = [
             ...flowCurves(run, "delivery_rate_bps"),
             ...guides(run, ["btl_bw_bps", "BtlBw", [2, 3]], ["short_term_bw_bps", "short-term bound", [1, 5]]),
         ],
-        references: (run) => reference(run, "bottleneck", (path) => path.rate_bps),
+        references: (run) => [
+            ...reference(run, "bottleneck, payload", (time) => run.path.payloadAt(time).rate_bps),
+            ...reference(run, "policer, payload", (time) => run.path.payloadAt(time).policer_bps),
+        ],
         // ACKs that come in bursts may show a multiple of what the path can carry.
-        limit: (run) => {
-            const rates = run.steps((path) => path.rate_bps || Infinity).map(([, rate]) => rate);
-            return run.isPath ? 2 * Math.max(...rates) : Infinity;
-        },
+        limit: (run) => (run.isPath ? 2 * run.path.fastest_bps || Infinity : Infinity),
     },
     {
         name: "rtt", title: "RTT", unit: "ms",
         curves: (run) => flowCurves(run, "rtt_ms"),
         references: (run) => [
-            ...reference(run, "RTprop", (path) => path.rtprop_ms),
-            ...reference(run, "RTprop + full buffer", (path) => path.rtprop_ms + (path.buffer_bytes * 8000) / path.rate_bps),
+            ...rtprops(run),
+            ...ofBdp(run, "RTprop + full buffer", (path) => path.rtprop_ms + (path.buffer_bytes * 8000) / path.rate_bps),
         ],
     },
     {
@@ -63,8 +77,8 @@ export const LINES = [
                 ["short_term_inflight_bytes", "short-term bound", [1, 5]]),
         ],
         references: (run) => [
-            ...reference(run, "BDP", (path) => path.bdp_bytes),
-            ...reference(run, "BDP + buffer", (path) => path.bdp_bytes + path.buffer_bytes),
+            ...ofBdp(run, "BDP", (path) => path.bdp_bytes),
+            ...ofBdp(run, "BDP + buffer", (path) => path.bdp_bytes + path.buffer_bytes),
         ],
     },
     {
@@ -77,7 +91,7 @@ export const LINES = [
             const queues = curves.filter(({ values }) => isOne || values.some((bytes) => bytes > 0));
             return queues.slice(0, MAX_QUEUES).map((curve, place) => ({ ...curve, dash: DASHES[place % DASHES.length] }));
         },
-        references: (run) => (run.hops.length === 1 ? reference(run, "buffer", (path) => path.buffer_bytes) : []),
+        references: (run) => (run.hops.length === 1 ? reference(run, "buffer", () => run.path.buffer_bytes) : []),
     },
     {
         name: "gain", title: "Pacing gain", unit: "",

@@ -5,6 +5,7 @@
 // it, are drawn over what was in flight when its packet left, and not over what is in flight now.
 
 import { measure, moment, number, scaleOf, ticks } from "./axis.js";
+import { highest } from "./decimate.js";
 import { between, latest } from "./search.js";
 import { CROWD } from "./times.js";
 import { View, letters, line, write } from "./view.js";
@@ -26,7 +27,8 @@ export class OperatingPoint extends View {
     }
 
     unit() {
-        return "figure 1 of the paper";
+        const { run, time_ms } = this.scene;
+        return run.path.withoutBdp(time_ms) ?? "figure 1 of the paper, in payload";
     }
 
     height(width) {
@@ -36,42 +38,85 @@ export class OperatingPoint extends View {
     // The places of a path's picture.
     #frame({ width, height }) {
         const { run, time_ms } = this.scene;
-        const path = run.pathAt(time_ms);
-        const { bdp_bytes: bdp, rate_bps: rate, rtprop_ms: rtprop, buffer_bytes: buffer } = path;
-        const most = this.#most();
+        const { bdp_bytes: bdp, rate_bps: rate, rtprop_ms: rtprop, buffer_bytes: buffer, policer_bps } = run.path.payloadAt(time_ms);
+        const { inflight, rtt } = this.#most();
         const full = bdp + buffer;
-        let end = Math.max(2.2 * bdp, 1.1 * most);
-        if (full < 1.5 * end) {
-            end = Math.max(end, 1.12 * full);
-        }
+        const hasBdp = run.path.withoutBdp(time_ms) === null;
         const panel = (height - TOP - BETWEEN - BOTTOM) / 2;
-        const rttTop = Math.max((end / rate) * 8000, 1.5 * rtprop) * 1.06, rateTop = 1.18 * rate;
+        let end = 1.1 * inflight || 1;
+        let rttTop = Math.max(rtt, 1.5 * rtprop) * 1.06;
+        const level = Math.min(rate, policer_bps);
+        let rateTop = 1.18 * (rate > 0 ? Math.min(rate, 2 * level) : run.path.payload_share * run.path.fastest_bps);
+        if (hasBdp) {
+            end = Math.max(2.2 * bdp, end);
+            if (full < 1.5 * end) {
+                end = Math.max(end, 1.12 * full);
+            }
+            rttTop = Math.max((end / rate) * 8000, 1.5 * rtprop) * 1.06;
+            rateTop = 1.18 * rate;
+        }
         const x = (bytes) => LEFT + (Math.min(bytes, end) / end) * (width - LEFT - RIGHT);
         const rttY = (rtt) => TOP + panel - (Math.min(rtt, rttTop) / rttTop) * panel;
         const rateBase = TOP + panel + BETWEEN + panel;
         const rateY = (rate) => rateBase - (Math.min(rate, rateTop) / rateTop) * panel;
-        return { path, bdp, rate, rtprop, full, end, panel, rttTop, rateTop, x, rttY, rateY, rateBase, width };
+        return { hasBdp, bdp, rate, level, rtprop, full, end, panel, rttTop, rateTop, x, rttY, rateY, rateBase, width };
     }
 
-    // The most data in flight in the run, of all flows together.
+    // The most data in flight in the run, of all flows together, and the longest RTT.
     #most() {
         const { run } = this.scene;
         if (this.run !== run) {
             this.run = run;
-            this.most = 0;
+            let inflight = 0;
             for (let step = 0; step <= 200; step++) {
-                this.most = Math.max(this.most, inflightOf(run.flows, (run.now_ms * step) / 200));
+                inflight = Math.max(inflight, inflightOf(run.flows, (run.now_ms * step) / 200));
             }
             if (run.flows.length === 1) {
-                this.most = run.flows[0].inNetwork.reduce((most, bytes) => (bytes > most ? bytes : most), 0);
+                inflight = highest(run.flows[0].at, run.flows[0].inNetwork, 0, Infinity) || 0;
             }
+            const rtts = run.flows.map((flow) => highest(flow.at, flow.column("rtt_ms"), 0, Infinity) || 0);
+            this.most = { inflight, rtt: Math.max(...rtts) };
         }
         return this.most;
     }
 
+    #axes(pen, frame) {
+        const { theme } = this.scene;
+        const { end, panel, rttTop, x, rttY, rateY, rateBase, width } = frame;
+        const base = TOP + panel, right = width - RIGHT, rateTop = rateBase - panel;
+        line(pen, [[LEFT, TOP], [LEFT, base], [right, base]], { colour: theme.line });
+        line(pen, [[LEFT, rateTop], [LEFT, rateBase], [right, rateBase]], { colour: theme.line });
+        const scales = [
+            [scaleOf(rttTop, "ms"), rttTop, rttY, "RTT"],
+            [scaleOf(frame.rateTop, "bit/s"), frame.rateTop, rateY, "Delivery rate"],
+        ];
+        for (const [scale, top, y, name] of scales) {
+            for (const value of ticks(0, top / scale.by, panel / 34)) {
+                write(pen, number(value), LEFT - 6, y(value * scale.by), { colour: theme.faint, align: "right", baseline: "middle" });
+            }
+            write(pen, `${name}, ${scale.unit}`, LEFT + 4, y(top) + 11, { colour: theme.faint });
+        }
+        const scale = scaleOf(end, "B");
+        for (const value of ticks(0, end / scale.by, (width - LEFT - RIGHT) / 60)) {
+            const at = x(value * scale.by);
+            write(pen, number(value), at, rateBase + 13, { colour: theme.faint, align: "center" });
+        }
+        write(pen, `Inflight, ${scale.unit}`, right, rateBase + 28, { colour: theme.faint, align: "right" });
+    }
+
+    // Without curves, what the path lets through is a line.
+    #limit(pen, { level, x, rateY, end }) {
+        const { theme, run, time_ms } = this.scene;
+        if (level > 0) {
+            const name = run.path.isPoliced(time_ms) ? "policer" : "bottleneck";
+            line(pen, [[LEFT, rateY(level)], [x(end), rateY(level)]], { colour: theme.faint, dash: [6, 4] });
+            write(pen, `${name} ${measure(level, "bit/s")}`, x(end), rateY(level) - 4, { colour: theme.faint, align: "right" });
+        }
+    }
+
     #curves(pen, frame) {
         const { theme } = this.scene;
-        const { bdp, rate, rtprop, full, end, panel, rttTop, x, rttY, rateY, rateBase, width } = frame;
+        const { bdp, rate, rtprop, full, end, panel, x, rttY, rateY, rateBase, width } = frame;
         const isFull = full < end;
         const wall = Math.min(full, end);
         const polygon = (points) => {
@@ -90,23 +135,6 @@ export class OperatingPoint extends View {
         polygon([[LEFT, base], ...rtts, ...beyond(TOP), [right, base]]);
         polygon([...rates, ...beyond(rateBase), [right, rateTop], [LEFT, rateTop]]);
 
-        const scales = [
-            [scaleOf(rttTop, "ms"), rttTop, rttY, "RTT"],
-            [scaleOf(frame.rateTop, "bit/s"), frame.rateTop, rateY, "Delivery rate"],
-        ];
-        for (const [scale, top, y, name] of scales) {
-            for (const value of ticks(0, top / scale.by, panel / 34)) {
-                write(pen, number(value), LEFT - 6, y(value * scale.by), { colour: theme.faint, align: "right", baseline: "middle" });
-            }
-            write(pen, `${name}, ${scale.unit}`, LEFT + 4, y(top) + 11, { colour: theme.faint });
-        }
-        const scale = scaleOf(end, "B");
-        for (const value of ticks(0, end / scale.by, (width - LEFT - RIGHT) / 60)) {
-            const at = x(value * scale.by);
-            write(pen, number(value), at, rateBase + 13, { colour: theme.faint, align: "center" });
-        }
-        write(pen, `Inflight, ${scale.unit}`, right, rateBase + 28, { colour: theme.faint, align: "right" });
-
         for (const at of isFull ? [x(bdp), x(full)] : [x(bdp)]) {
             for (const [from, to] of [[TOP, base], [rateTop, rateBase]]) {
                 line(pen, [[at, from], [at, to]], { colour: theme.faint, dash: [6, 4] });
@@ -115,8 +143,6 @@ export class OperatingPoint extends View {
         const bold = { colour: theme.text, width: 1.6 };
         line(pen, rtts, bold);
         line(pen, rates, bold);
-        line(pen, [[LEFT, TOP], [LEFT, base], [right, base]], { colour: theme.line });
-        line(pen, [[LEFT, rateTop], [LEFT, rateBase], [right, rateBase]], { colour: theme.line });
 
         const middle = TOP + panel + BETWEEN / 2 + 4;
         const name = (text, at, align = "center") => write(pen, text, at, middle, { colour: theme.text, align, weight: "600" });
@@ -161,7 +187,12 @@ export class OperatingPoint extends View {
         const { scene } = this;
         const { run, time_ms, theme } = scene;
         const frame = this.#frame(size);
-        this.#curves(pen, frame);
+        if (frame.hasBdp) {
+            this.#curves(pen, frame);
+        } else {
+            this.#limit(pen, frame);
+        }
+        this.#axes(pen, frame);
         const isCrowd = run.flows.length > CROWD;
         const trail = Math.max(TRAIL_ROUNDS * frame.rtprop, TRAIL_LEAST_MS);
         const points = isCrowd ? 1 : TRAIL_POINTS;
@@ -200,19 +231,24 @@ export class OperatingPoint extends View {
         }
     }
 
+    // Data in flight in BDPs, or in bytes where there is none.
+    #flown(inflight) {
+        const { time_ms, run: { path } } = this.scene;
+        return path.withoutBdp(time_ms) ? measure(inflight, "B") : `${number(inflight / path.payloadAt(time_ms).bdp_bytes)} BDP`;
+    }
+
     readout() {
         if (!this.now?.length) {
             return [];
         }
         const [[name, { inflight }, colour]] = this.now;
-        return [[`${name}: ${number(inflight / this.scene.run.pathAt(this.scene.time_ms).bdp_bytes)} BDP`, colour]];
+        return [[`${name}: ${this.#flown(inflight)}`, colour]];
     }
 
     said() {
-        const { time_ms, run } = this.scene;
-        const { bdp_bytes } = run.pathAt(time_ms);
+        const { time_ms } = this.scene;
         const values = (this.now ?? []).slice(0, 12).map(([name, { inflight, rtt, rate }]) => {
-            const flown = `${measure(inflight, "B")} in flight (${number(inflight / bdp_bytes)} BDP)`;
+            const flown = `${measure(inflight, "B")} in flight (${this.#flown(inflight)})`;
             return `${name}: ${flown}, RTT ${measure(rtt, "ms")}, delivery rate ${measure(rate, "bit/s")}`;
         });
         return `at ${moment(time_ms, 2)}: ${values.join("; ") || "nothing in flight"}`;

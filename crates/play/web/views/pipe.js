@@ -59,7 +59,7 @@ export class Pipe extends View {
     // So many packets are a square: 1, 2, 5, 10 …
     #unit() {
         const { run, time_ms } = this.scene;
-        const { bdp_bytes, buffer_bytes } = run.pathAt(time_ms);
+        const { bdp_bytes, buffer_bytes } = run.path.at(time_ms);
         const room = this.#room(this.hops[0].most, buffer_bytes, bdp_bytes);
         const least = Math.max(bdp_bytes / MOST_MOVING, room / MOST_WAITING) / PACKET_BYTES;
         let unit = 1;
@@ -80,11 +80,13 @@ export class Pipe extends View {
     #one(pen, { width, height }) {
         const { scene } = this;
         const { run, time_ms, theme } = scene;
-        const path = run.pathAt(time_ms);
+        const path = run.path.at(time_ms);
         const [{ hop, most }] = this.hops;
         const unit = this.#unit();
         const queued = latest(hop.at, hop.column("queue_bytes"), time_ms) || 0;
-        const { waiting, moving } = packets(run.flows, time_ms, { ...path, unit: unit * PAYLOAD_BYTES });
+        const { waiting, moving } = packets(run.flows, time_ms, {
+            unit: unit * PAYLOAD_BYTES, rate_bps: path.rate_bps, rtpropOf: ({ id }) => run.path.rtpropOf(id, time_ms),
+        });
         this.queued = queued;
 
         // The buffer: columns of squares that fill from the bottleneck on.
@@ -162,7 +164,9 @@ export class Pipe extends View {
         write(pen, "receiver", end + 12, lane - LANE / 2 - 4, { colour: theme.faint, size: 10, align: "right" });
         const isExpected = [...waiting, ...moving].some((packet) => packet.isExpected);
         write(pen, isExpected ? "← ACKs; faint: expected" : "← ACKs", 6, back + 15, { colour: theme.faint, size: 10 });
-        const way = `RTprop, ${measure(path.rtprop_ms, "ms")}`;
+        const rtprops = run.path.rtpropsAt(time_ms);
+        const own = [...new Set([rtprops[0], rtprops.at(-1)])].map((rtprop) => measure(rtprop, "ms"));
+        const way = `RTprop, ${own.join(" to ")}`;
         const text = width < 400 ? way : `from the bottleneck to the ACK: ${way}`;
         write(pen, text, width - 2, back + 15, { colour: theme.faint, size: 10, align: "right" });
     }
@@ -196,7 +200,10 @@ export class Pipe extends View {
             return [];
         }
         const { run, time_ms, theme } = this.scene;
-        const { rate_bps } = run.pathAt(time_ms);
+        const { rate_bps } = run.path.at(time_ms);
+        if (rate_bps === 0) {
+            return [["an outage", theme.text]];
+        }
         return [[`${measure((this.queued * 8000) / rate_bps, "ms")} of waiting`, theme.text]];
     }
 

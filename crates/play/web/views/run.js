@@ -1,5 +1,6 @@
 // What views draw of a record: its tables as arrays of numbers, for each flow and each bottleneck, in milliseconds.
 
+import { Path } from "./path.js";
 import { after } from "./search.js";
 
 // The rows of each flow in a table, as parts [from, to) of it: one, where the rows of a flow are together.
@@ -84,10 +85,15 @@ export class Flow extends Rows {
         Object.assign(this, about);
     }
 
-    // Whether the flow has begun, and has not ended.
+    // Whether the flow has started, and has not ended.
+    lives(time_ms) {
+        const { start_s = 0, completed_s } = this.of;
+        return time_ms >= start_s * 1000 && !(completed_s != null && time_ms > completed_s * 1000);
+    }
+
+    // Whether it has been heard of, too.
     isAlive(time_ms) {
-        const { completed_s } = this.of;
-        return time_ms >= this.at[0] && !(completed_s != null && time_ms > completed_s * 1000);
+        return time_ms >= this.at[0] && this.lives(time_ms);
     }
 
     // The time of the latest sample; before the first, NaN.
@@ -148,7 +154,7 @@ export class Flow extends Rows {
 
 export class Run {
     // `context` is what Views.show gets.
-    constructor(record, { flows = [], path = {}, duration_ms } = {}) {
+    constructor(record, { flows = [], duration_ms } = {}) {
         const summary = record.summary ?? {};
         this.summary = summary;
         const parts = partsBy(record.samples.flow);
@@ -162,32 +168,10 @@ export class Run {
             queue.of = hop === 0 ? summary.path : summary.next?.[hop - 1];
             return queue;
         });
-        this.path = {
-            rate_bps: path.rate_bps ?? summary.path?.rate_bps ?? NaN,
-            rtprop_ms: path.rtprop_ms ?? summary.path?.rtprop_ms ?? NaN,
-            buffer_bytes: path.buffer_bytes ?? summary.path?.buffer_bytes ?? Infinity,
-            changes: path.changes ?? [],
-        };
+        this.path = new Path(record.path, record.payload_share);
         this.isPath = !summary.next?.length;
         this.throughput = record.throughput ?? {};
         this.now_ms = (summary.duration_s ?? 0) * 1000;
         this.duration_ms = Math.max(duration_ms ?? 0, this.now_ms, 1);
-    }
-
-    // The path at a moment: at its start, and after each of its changes until then.
-    pathAt(time_ms) {
-        let { rate_bps, rtprop_ms, buffer_bytes } = this.path;
-        for (const change of this.path.changes) {
-            if (change.at_ms <= time_ms) {
-                ({ rate_bps = rate_bps, rtprop_ms = rtprop_ms, buffer_bytes = buffer_bytes } = change);
-            }
-        }
-        return { rate_bps, rtprop_ms, buffer_bytes, bdp_bytes: (rate_bps / 8) * (rtprop_ms / 1000) };
-    }
-
-    // The path's times with a value of their own: [time, value] for each.
-    steps(value) {
-        const times = [0, ...this.path.changes.map(({ at_ms }) => at_ms)];
-        return times.map((time) => [time, value(this.pathAt(time))]);
     }
 }

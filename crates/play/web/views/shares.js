@@ -1,12 +1,12 @@
 // What each flow gets of the path, over time, and how even that is.
 //
-// A share is the part of all delivered data that a flow delivered in an interval of 200 ms, as long as a ProbeRTT, or longer in long
-// runs. A flow with a connection for each object has no count of its own in the samples; with such a flow, the shares are those of
-// the record's table of throughput.
+// A share is the part of all delivered data that a flow delivered in an interval of 200 ms, as long as a ProbeRTT, or shorter in short
+// runs and longer in long ones. A flow with a connection for each object has no count of its own in the samples; with such a flow,
+// the shares are those of the record's table of throughput.
 
 import { between } from "./search.js";
 
-const INTERVAL_MS = 200, MOST_INTERVALS = 400;
+const INTERVAL_MS = 200, LEAST_INTERVALS = 50, MOST_INTERVALS = 400;
 
 // The ends of intervals, and for each flow what it delivered in them.
 export function deliveries(run) {
@@ -14,8 +14,9 @@ export function deliveries(run) {
 }
 
 function ofSamples(run) {
-    const count = Math.min(Math.max(Math.floor(run.now_ms / INTERVAL_MS), 1), MOST_INTERVALS);
-    const interval = run.now_ms / count;
+    const all = Math.min(Math.max(Math.floor(run.duration_ms / INTERVAL_MS), LEAST_INTERVALS), MOST_INTERVALS);
+    const interval = run.duration_ms / all;
+    const count = Math.max(Math.floor(run.now_ms / interval + 1e-6), 1);
     const ends = Float64Array.from({ length: count }, (_, place) => (place + 1) * interval);
     const delivered = run.flows.map(({ at, ...flow }, place) => {
         const bytes = run.flows[place].column("delivered_bytes");
@@ -50,12 +51,13 @@ function falls(values) {
     return false;
 }
 
-// Jain's index of each interval, (Σx)² / (n Σx²), of the flows that live through all of it; NaN with fewer than two.
+// Jain's index of each interval, (Σx)² / (n Σx²), of the flows that live through all of it and are not limited by
+// their application for most of it; NaN with fewer than two.
 export function jain(run, { interval, ends, delivered }) {
     return ends.map((end, place) => {
         let count = 0, sum = 0, squares = 0;
         run.flows.forEach((flow, own) => {
-            if (flow.isAlive(end - interval) && flow.isAlive(end)) {
+            if (flow.lives(end - interval) && flow.lives(end) && !(idle(flow, end - interval, end) > interval / 2)) {
                 const bytes = delivered[own][place];
                 count += 1;
                 sum += bytes;
@@ -64,4 +66,10 @@ export function jain(run, { interval, ends, delivered }) {
         });
         return count > 1 && squares > 0 ? (sum * sum) / (count * squares) : NaN;
     });
+}
+
+// How long the application has limited a flow between two times.
+function idle(flow, from, to) {
+    const limited = flow.column("app_limited_s");
+    return (between(flow.at, limited, to) - between(flow.at, limited, from)) * 1000;
 }
