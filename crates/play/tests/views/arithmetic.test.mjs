@@ -8,7 +8,7 @@ import { decimate, highest } from "../../web/views/decimate.js";
 import { packets } from "../../web/views/packets.js";
 import { Run } from "../../web/views/run.js";
 import { after, between, latest } from "../../web/views/search.js";
-import { deliveries, jain } from "../../web/views/shares.js";
+import { deliveries, jain, known } from "../../web/views/shares.js";
 
 // A record of these flows, each a list of rows; what a row leaves out is null.
 function recordOf(flows, { rows = (own) => own, duration_s = 10, link = {}, rtprops_ms = flows.map(() => 100) } = {}) {
@@ -179,6 +179,7 @@ test("a flow that its application limits for most of an interval is not in Jain'
     const index = jain(run, deliveries(run));
     assert.ok(Math.abs(index[0] - 21 ** 2 / (3 * 201)) < 1e-9);
     assert.ok(Math.abs(index.at(-1) - 1) < 1e-9);
+    assert.deepEqual(known([NaN, 1, 1, NaN, 0.5]), [[1, 2], [4, 4]]);
 });
 
 test("a flow whose count falls has the shares of the table of throughput", () => {

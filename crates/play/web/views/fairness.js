@@ -2,7 +2,7 @@
 
 import { moment, number } from "./axis.js";
 import { after } from "./search.js";
-import { deliveries, jain } from "./shares.js";
+import { deliveries, jain, known } from "./shares.js";
 import { BOTTOM, CROWD, LEFT, RIGHT, TOP, drawMoment, drawTimes, overTime, pointing, timeScale } from "./times.js";
 import { View, line, write } from "./view.js";
 
@@ -78,14 +78,15 @@ export class Fairness extends View {
             pen.globalAlpha = 1;
             line(pen, edges.top, { colour: theme.page, width: run.flows.length > 40 ? 0.3 : 1 });
         });
-        const index = [];
-        ends.forEach((end, place) => {
-            if (!Number.isNaN(this.jain[place])) {
-                index.push([x(end - interval / 2), y(this.jain[place])]);
+        for (const [first, last] of known(this.jain)) {
+            const index = [[x(ends[first] - interval), y(this.jain[first])]];
+            for (let place = first; place <= last; place++) {
+                index.push([x(ends[place] - interval / 2), y(this.jain[place])]);
             }
-        });
-        line(pen, index, { colour: theme.page, width: 4.5, alpha: 0.8 });
-        line(pen, index, { colour: theme.text, width: 1.8 });
+            index.push([x(ends[last]), y(this.jain[last])]);
+            line(pen, index, { colour: theme.page, width: 4.5, alpha: 0.8 });
+            line(pen, index, { colour: theme.text, width: 1.8 });
+        }
         pen.restore();
     }
 

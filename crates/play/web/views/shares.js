@@ -68,6 +68,23 @@ export function jain(run, { interval, ends, delivered }) {
     });
 }
 
+// The stretches of numbers between those that are NaN: [first, last] for each.
+export function known(numbers) {
+    const stretches = [];
+    numbers.forEach((number, place) => {
+        if (Number.isNaN(number)) {
+            return;
+        }
+        const latest = stretches.at(-1);
+        if (latest?.[1] === place - 1) {
+            latest[1] = place;
+        } else {
+            stretches.push([place, place]);
+        }
+    });
+    return stretches;
+}
+
 // How long the application has limited a flow between two times.
 function idle(flow, from, to) {
     const limited = flow.column("app_limited_s");
