@@ -24,24 +24,30 @@ export function title(controller) {
     return CONTROLLERS.find(([name]) => name === controller)?.[1] ?? (controller === OWN_CONTROLLER ? "Your own" : controller);
 }
 
+// The simulator refuses more flows than these, so the page makes no more.
+const MOST_FLOWS = 1000;
+
 // Every flow: { group, controller, label, colour }, in the order of the record's.
 export function flows(text, theme) {
-    const groups = named(text, "flow").map((block) => ({
-        controller: read(block, "controller") ?? "?",
-        count: Math.min(1000, Math.max(1, Number(read(block, "count") ?? 1) || 1)),
-    }));
-    const each = groups.flatMap(({ controller, count }, group) => Array.from({ length: count }, () => ({ group, controller })));
+    let left = MOST_FLOWS;
+    const each = named(text, "flow").flatMap((block, group) => {
+        const controller = read(block, "controller") ?? "?";
+        const count = Math.min(left, Math.max(1, Math.trunc(Number(read(block, "count") ?? 1)) || 1));
+        left -= count;
+        return Array.from({ length: count }, () => ({ group, controller }));
+    });
     return coloured(each, theme);
 }
 
 function coloured(each, theme) {
     const [own, shades] = theme === "dark" ? [DARK, SHADES_DARK] : [LIGHT, SHADES_LIGHT];
-    const total = Map.groupBy(each, (flow) => flow.controller);
+    const total = new Map();
+    each.forEach(({ controller }) => total.set(controller, (total.get(controller) ?? 0) + 1));
     const seen = new Map();
     return each.map((flow) => {
         const number = (seen.get(flow.controller) ?? 0) + 1;
         seen.set(flow.controller, number);
-        const isOnly = total.get(flow.controller).length === 1;
+        const isOnly = total.get(flow.controller) === 1;
         const place = (number - 1) % (shades.length + 1);
         const first = own[flow.controller] ?? UNKNOWN;
         const colour = place === 0 ? first : shade(first, ...shades[place - 1]);

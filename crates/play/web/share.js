@@ -2,6 +2,7 @@
 // `#s=…`, JSON that is compressed (RFC 1951) and written as base64url (RFC 4648).
 
 import { preset } from "./presets.js";
+import { isReadable, MOST_CHARACTERS, MOST_LINES } from "./state/bounds.js";
 import { MOST_SEEDS } from "./state/state.js";
 
 // What strangers write is bounded: the fragment, and what it grows to.
@@ -51,6 +52,9 @@ export async function fromFragment(hash) {
         (source === null || typeof source === "string");
     if (!isState) {
         throw new Error("the link has no scenario: copy the whole of it");
+    }
+    if (![text, source ?? ""].every(isReadable)) {
+        throw new Error(`the link has a text of more than ${MOST_CHARACTERS} characters or ${MOST_LINES} lines: share it as a file`);
     }
     return { text, seeds, source, preset: null };
 }

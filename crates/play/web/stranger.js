@@ -1,9 +1,16 @@
-// Asks before a controller runs that a link has brought. Nothing of it runs until then.
+// Asks before a controller runs that a link has brought. Nothing of it runs until then, and nothing at all in a frame: what is around
+// it can lead a click to a button that its user does not see.
 
 import { button, element } from "./dom.js";
 
 // Shows the source, and resolves to whether it may run.
 export function ask(root, source) {
+    if (self !== top) {
+        const own = element("a", { href: location.href, target: "_blank", rel: "noopener" }, "open it in a tab of its own");
+        root.hidden = false;
+        root.replaceChildren(element("p", {}, "Another page shows this one, so that no controller of a link runs here: ", own, "."));
+        return Promise.resolve(false);
+    }
     return new Promise((resolve) => {
         const answer = (may) => () => {
             root.hidden = true;

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { deflateRawSync } from "node:zlib";
-import { after, numbers, text, visit } from "./page.mjs";
+import { after, numbers, ran, text, visit } from "./page.mjs";
 import { opened } from "./setup.mjs";
 
 const link = (state) => `#s=${deflateRawSync(typeof state === "string" ? state : JSON.stringify(state)).toString("base64url")}`;
@@ -42,6 +42,9 @@ const BAD = {
     "too many seeds": link({ text: SCENARIO, seeds: 100_000 }),
     "no JSON": link("{"),
     "a text that grows": `#s=${deflateRawSync(Buffer.alloc(50_000_000, 32)).toString("base64url")}`,
+    "a long text": link({ text: `${SCENARIO}#${"x".repeat(1 << 16)}`, seeds: 1 }),
+    "a text of many lines": link({ text: SCENARIO + "[[flow]]\ncount = 1000\n".repeat(20_000), seeds: 1 }),
+    "a controller of many lines": link({ text: SCENARIO, seeds: 1, source: "\n".repeat(5000) }),
     "a long link": `#s=${"A".repeat(300_000)}`,
     "an unknown preset": "#preset=constructor",
 };
@@ -90,5 +93,21 @@ test("a controller of a link runs only if the user says so", async () => {
     await after(page, () => page.getByRole("button", { name: "Leave it out" }).click());
     assert.match(await text(page), /reno/);
     assert.equal(await page.locator("#controls option[value='js:Mine']").count(), 0);
+    await context.close();
+});
+
+test("in a frame, a controller of a link does not run, and nobody is asked", async () => {
+    const source = "export default class { constructor() { throw new Error('it runs'); } on_ack() {} }";
+    const hash = link({ text: SCENARIO, seeds: 1, source });
+    const context = await opened.browser.newContext();
+    const page = await context.newPage();
+    await page.setContent(`<iframe src="${opened.address}${hash}"></iframe>`);
+    const frame = page.frame({ url: opened.address + hash });
+    await ran(frame);
+    assert.equal(await frame.locator("#stranger button, #stranger pre").count(), 0);
+    assert.match(await frame.locator("#stranger").textContent(), /^Another page shows this one, so that no controller of a link runs here: /);
+    assert.equal(await frame.locator("#stranger a").getAttribute("href"), opened.address + hash);
+    assert.match(await text(frame), /reno/);
+    assert.equal(await frame.locator("#controls option[value='js:Mine']").count(), 0);
     await context.close();
 });

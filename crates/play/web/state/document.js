@@ -4,14 +4,18 @@
 // Tables on one line, such as `path = { rate = "20mbit" }`, are values here and not blocks: they are edited as text.
 
 const HEADER = /^\s*(\[\[?)\s*([\w.-]+)\s*\]/;
-const ASSIGNMENT = /^(\s*([\w-]+)\s*=\s*)(.*)$/;
+const ASSIGNMENT = /^(\s*([\w-]+)\s*=\s*)(.*)$/s;
+
+// The simulator refuses lists and tables that are deeper within each other than this, so the page does not follow them: such a value
+// ends with its line.
+const DEEPEST = 80;
 
 // The blocks of the text: { name, list, from, to, values }, with the lines from `from` to before `to`, and for each key
 // { line, before, raw, last }: its line, what is there before its value, its value as text, and its last line. Nobody may change them:
 // each control reads the same text, so that its blocks are kept.
 export function blocks(text) {
     if (kept.text !== text) {
-        kept = { text, found: parse(text) };
+        kept = { text, found: parse(text), names: new Map() };
     }
     return kept.found;
 }
@@ -39,9 +43,13 @@ function parse(text) {
     return found;
 }
 
-// All blocks with this name, such as the flows.
+// All blocks with this name, such as the flows. They are kept as well.
 export function named(text, name) {
-    return blocks(text).filter((block) => block.name === name);
+    const found = blocks(text);
+    if (!kept.names.has(name)) {
+        kept.names.set(name, found.filter((block) => block.name === name));
+    }
+    return kept.names.get(name);
 }
 
 // The value of a key as people read it: a string without its quotes; undefined if there is none, null if it is a table or a list.
@@ -126,48 +134,47 @@ function end(lines, block) {
 
 // The value that begins with `rest` on the line, and its last line: lists and tables go on until they are closed.
 function value(lines, line, rest) {
-    const [first, open] = scan(rest, []);
-    let raw = first;
-    let pending = open;
+    const open = [];
+    let raw = scan(rest, open);
     let last = line;
-    while (pending.length > 0 && last + 1 < lines.length) {
+    while (open.length > 0 && open.length <= DEEPEST && last + 1 < lines.length) {
         last++;
-        const [part, still] = scan(lines[last], pending);
-        raw += `\n${part}`;
-        pending = still;
+        raw += `\n${scan(lines[last], open)}`;
     }
     return [raw.trimEnd(), last];
 }
 
-// Reads a line up to its comment. `open` are the brackets and quotes that are open before it; returned are the text and those
-// after it.
+// Reads a line up to its comment, and returns this text. `open` are the brackets and quotes that are open before it, and then those
+// after it; it grows to one more than the deepest.
 function scan(line, open) {
-    const pending = [...open];
     let at = 0;
     while (at < line.length) {
-        const quote = pending.at(-1);
+        const quote = open.at(-1);
         const three = line.slice(at, at + 3);
         if (quote && `"'`.includes(quote[0])) {
             if (line[at] === "\\" && quote[0] === '"') {
                 at++;
             } else if (line.startsWith(quote, at)) {
-                pending.pop();
+                open.pop();
                 at += quote.length - 1;
             }
+        } else if (open.length > DEEPEST) {
+            return line;
         } else if (three === '"""' || three === "'''") {
-            pending.push(three);
+            open.push(three);
             at += 2;
-        } else if (`"'`.includes(line[at])) {
-            pending.push(line[at]);
-        } else if ("[{".includes(line[at])) {
-            pending.push(line[at]);
+        } else if (`"'[{`.includes(line[at])) {
+            open.push(line[at]);
         } else if ("]}".includes(line[at])) {
-            pending.pop();
+            open.pop();
         } else if (line[at] === "#") {
             break;
         }
         at++;
     }
     // A string on one line ends with it, closed or not.
-    return [line.slice(0, at), pending.filter((it) => it !== '"' && it !== "'")];
+    if (['"', "'"].includes(open.at(-1))) {
+        open.pop();
+    }
+    return line.slice(0, at);
 }

@@ -21,10 +21,14 @@ const KINDS = {
     number: { units: [["", 1]], written: [""] },
 };
 
+// The longest text that can be a value: whoever wrote it, a match of it takes few steps.
+const LONGEST = 64;
+
 // The number of the text in the kind's base unit (bits per second, seconds, bytes, a share), and the text's own unit; null if it
 // is none. A buffer is a number of its own unit.
 export function parse(kind, text) {
-    const match = /^\s*([0-9][0-9_]*(?:\.[0-9]*)?|\.[0-9]+)\s*([a-zµ%/]*)\s*$/i.exec(text ?? "");
+    const value = (text ?? "").trim();
+    const match = value.length <= LONGEST && /^([0-9][0-9_]*(?:\.[0-9]*)?|\.[0-9]+)\s*([a-zµ%/]*)$/i.exec(value);
     const unit = match && KINDS[kind].units.find(([name]) => name === match[2].toLowerCase().replace("µ", "u"));
     return unit ? { number: Number(match[1].replaceAll("_", "")) * unit[1], unit: unit[0] } : null;
 }

@@ -1,0 +1,8 @@
+// How long a text may be that others have written, so that the page can show it and read it at once.
+
+export const MOST_CHARACTERS = 1 << 16;
+export const MOST_LINES = 5000;
+
+export function isReadable(text) {
+    return text.length <= MOST_CHARACTERS && text.split("\n").length <= MOST_LINES;
+}
