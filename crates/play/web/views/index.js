@@ -8,6 +8,7 @@
 // `flows` has a name and a colour for each flow, in the order of their ids; both may be missing. `duration_ms` is
 // the time that the whole run takes, while a part of it is there.
 
+import { moment } from "./axis.js";
 import { Fairness } from "./fairness.js";
 import { LINES } from "./lines.js";
 import { OperatingPoint } from "./operating.js";
@@ -98,7 +99,9 @@ export class Views extends EventTarget {
 
     // All views that are shown, as a picture in PNG.
     png() {
-        return this.#fine(() => picture(this.root, this.#views, this.#scene.theme));
+        const { run: { summary }, time_ms, theme } = this.#scene;
+        const heading = `${summary.scenario}, seed ${summary.seed}, at ${moment(time_ms, 2)}`;
+        return this.#fine(() => picture(this.root, this.#views, theme, heading));
     }
 
     destroy() {

@@ -1,24 +1,26 @@
-// One picture of all views that are shown, where they stand on the page.
+// One picture of all views that are shown, where they stand on the page, below a line that says what run they show.
 
 import { write } from "./view.js";
 
 // The room around them.
 const MARGIN = 12;
+const HEADING = 22;
 
 // Returns a promise of a Blob in PNG.
-export function picture(root, views, theme) {
+export function picture(root, views, theme, heading) {
     const around = root.getBoundingClientRect();
     const shown = views.filter(({ figure }) => !figure.hidden);
     const drawn = shown.find(({ below }) => below);
     const scale = drawn ? drawn.below.width / drawn.below.clientWidth : 1;
     const canvas = document.createElement("canvas");
     canvas.width = (around.width + 2 * MARGIN) * scale;
-    canvas.height = (around.height + 2 * MARGIN) * scale;
+    canvas.height = (around.height + 2 * MARGIN + HEADING) * scale;
     const pen = canvas.getContext("2d");
     pen.scale(scale, scale);
     pen.fillStyle = theme.page;
     pen.fillRect(0, 0, canvas.width, canvas.height);
-    pen.translate(MARGIN - around.left, MARGIN - around.top);
+    write(pen, heading, MARGIN, MARGIN, { colour: theme.text, size: 14, weight: "600", baseline: "top" });
+    pen.translate(MARGIN - around.left, MARGIN + HEADING - around.top);
     for (const view of shown) {
         for (const drawing of view.figure.querySelectorAll("canvas")) {
             const { left, top, width, height } = drawing.getBoundingClientRect();

@@ -83,6 +83,9 @@ export class View {
             this.shape = this.stage.style.aspectRatio = shape;
         }
         if (!(this.sight.isNear || isAll)) {
+            if (this.drawn !== "" && !this.drawn.startsWith(`${version} `)) {
+                this.#forget();
+            }
             return false;
         }
         const { scale } = this.scene;
@@ -103,6 +106,17 @@ export class View {
         }
         this.moving(above, size);
         return true;
+    }
+
+    // What is out of sight does not show or tell of what was there before.
+    #forget() {
+        this.drawn = this.read = "";
+        for (const canvas of [this.below, this.above]) {
+            canvas.getContext("2d").clearRect(0, 0, canvas.width, canvas.height);
+        }
+        this.readoutBox.replaceChildren();
+        this.below.setAttribute("aria-label", this.title);
+        this.saidAt = -Infinity;
     }
 
     // Says what was drawn: beside the title, to screen readers, and in the table.
