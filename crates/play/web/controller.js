@@ -5,6 +5,8 @@ const EVENTS = ["on_ack", "on_sent", "on_loss", "on_recovery", "on_timeout", "on
 const FLAGS = ["wants_prr", "responds_to_ecn", "needs_pacing"];
 const CHANGES = ["loss", "ecn", "repaired", "left", "undone"];
 const ANSWER = 14, ABILITIES = 0, LENGTH = 18;
+// In bytes. A larger window would only fill memory.
+const MAX_CWND = 1e9;
 
 // Something is wrong with a controller. `where` is its name, and `line` the line of its source, or null.
 export class ControllerError extends Error {
@@ -57,8 +59,12 @@ function failed(error, { name, file, address, source }) {
         const line = source?.split("\n").findIndex((line) => line.includes(error.method)) + 1;
         return new ControllerError(error.message, name, line || null);
     }
-    const text = error instanceof Error ? `${error.name}: ${error.message}` : `it threw ${error}`;
-    return new ControllerError(text, name, lineOf(error, file, address));
+    try {
+        const text = error instanceof Error ? `${error.name}: ${error.message}` : `it threw ${error}`;
+        return new ControllerError(text, name, lineOf(error, file, address));
+    } catch {
+        return new ControllerError("it threw something that has no text", name, null);
+    }
 }
 
 // The line of the source at which an error was thrown.
@@ -216,17 +222,19 @@ function ack(numbers) {
 }
 
 function learn({ mss }, event, said, numbers) {
-    if (!Array.isArray(said) || said.length !== 2 || !said.every((number) => typeof number === "number" && number >= 0)) {
+    // Each is read once: what an answer gives the second time may be another number.
+    const answer = Array.isArray(said) && said.length === 2 ? [said[0], said[1]] : [];
+    if (answer.length === 0 || !answer.every((number) => typeof number === "number" && number >= 0)) {
         throw wrong(event, said);
     }
-    const [cwnd, rate] = said;
+    const [cwnd, rate] = answer;
     if (cwnd < mss) {
         throw new AnswerError(event, `a window of ${cwnd} bytes is less than a packet; give at least ${mss}`);
     }
     if (rate < 8) {
         throw new AnswerError(event, `at ${rate} bit/s nothing would ever leave; give a pacing rate of 8 or more`);
     }
-    numbers[ANSWER] = cwnd;
+    numbers[ANSWER] = Math.min(cwnd, MAX_CWND);
     numbers[ANSWER + 1] = rate;
 }
 

@@ -25,7 +25,8 @@ class Engine {
     // `done`, of all; or `error` gets { message, line, where }: one line for people, the line of the text or null, and the field
     // or null. `controllers` has the sources of controllers in JavaScript by name: `Gentle` for `controller = "js:Gentle"`. The `where` of
     // an error in one is `js:` and its name, and the line is of its source.
-    run(text, { seed, slot, controllers } = {}, { record, error }) {
+    run(text, { seed, slot, controllers: given } = {}, { record, error }) {
+        const controllers = named(given, text);
         const run = { isOver: false, simulator: null, job: null };
         const before = this.#slots.get(slot);
         if (slot !== undefined) {
@@ -64,7 +65,8 @@ class Engine {
     }
 
     // Says what is wrong with the text of a scenario, as `error` above, without a run; null if nothing is.
-    async check(text, { controllers } = {}) {
+    async check(text, { controllers: given } = {}) {
+        const controllers = named(given, text);
         try {
             const simulator = isEmpty(controllers) ? this.#simulator : await this.#withModule();
             const wrong = await simulator.check({ text, seed: -1n, controllers });
@@ -98,8 +100,13 @@ class Engine {
     }
 }
 
+// Those controllers that the text names: nobody's code is in a run that does not need it.
+function named(controllers, text) {
+    return Object.fromEntries(Object.entries(controllers ?? {}).filter(([name]) => text.includes(`js:${name}`)));
+}
+
 function isEmpty(controllers) {
-    return Object.keys(controllers ?? {}).length === 0;
+    return Object.keys(controllers).length === 0;
 }
 
 // The parts of an error of the simulator: `line 3: path.rate: …`.

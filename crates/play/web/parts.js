@@ -18,14 +18,42 @@ export async function loadModule() {
     return WebAssembly.compile(await new Response(unzipped).arrayBuffer());
 }
 
-// A new worker. A worker from a Blob has the page's Content-Security-Policy, so what runs in it can send nothing anywhere. It is not a
-// module, because Chromium starts none of a Blob for a page from a disk; but it can import one, and keeps what it hears before that.
-export function openWorker() {
-    const script = text("fullpipe-worker") ?? new URL("worker.js", import.meta.url).href;
+// The address of the worker's script, with all that it imports inside. In a folder, Blobs hold the scripts: their addresses do not have the
+// path of the page, in which `fullpipe play` has its secret, so that a controller cannot read it from a stack.
+export async function loadScript() {
+    return text("fullpipe-worker") ?? blobOf("worker.js", new Map());
+}
+
+// `blobs` has the promised addresses by name: a script that two others import is one module.
+function blobOf(file, blobs) {
+    if (!blobs.has(file)) {
+        blobs.set(file, makeBlob(file, blobs));
+    }
+    return blobs.get(file);
+}
+
+async function makeBlob(file, blobs) {
+    const answer = await fetch(new URL(file, import.meta.url));
+    if (!answer.ok) {
+        throw new Error(`${file}: ${answer.status} ${answer.statusText}`);
+    }
+    let script = await answer.text();
+    for (const [whole, other] of script.matchAll(/from "\.\/([^"]+)"/g)) {
+        script = script.replace(whole, `from ${JSON.stringify(await blobOf(other, blobs))}`);
+    }
+    return scriptAddress(script);
+}
+
+function scriptAddress(script) {
+    return URL.createObjectURL(new Blob([script], { type: "text/javascript" }));
+}
+
+// A new worker with this script. A worker from a Blob has the page's Content-Security-Policy, so what runs in it can send nothing anywhere.
+// It is not a module, because Chromium starts none of a Blob for a page from a disk; but it can import one, and keeps what it hears before.
+export function openWorker(script) {
     const start = `
         const early = [];
         onmessage = (event) => early.push(event);
         import(${JSON.stringify(script)}).then(() => early.forEach((event) => onmessage(event)), (error) => reportError(error));`;
-    const address = URL.createObjectURL(new Blob([start], { type: "text/javascript" }));
-    return new Worker(address);
+    return new Worker(scriptAddress(start));
 }

@@ -1,22 +1,26 @@
 // Workers that run scenarios beside the page. Each has one run at a time.
 
-import { loadModule, openWorker } from "./parts.js";
+import { loadModule, loadScript, openWorker } from "./parts.js";
 
 // A worker that says nothing for so long is ended: it says something several times a second.
 const SILENCE_MS = 3000;
+// The most characters of an error.
+const MAX_MESSAGE = 500;
+const NO_SOURCES = "{}";
 
 export class Pool {
     #module;
+    #script;
     #idle = [];
     #waiting = [];
     #count = 0;
     #most = Math.max(2, navigator.hardwareConcurrency ?? 2);
     #next = 0;
 
-    // Loads the module, and starts the first worker.
+    // Loads the module and the script, and starts the first worker.
     static async open() {
         const pool = new Pool();
-        pool.#module = await loadModule();
+        [pool.#module, pool.#script] = await Promise.all([loadModule(), loadScript()]);
         pool.#idle.push(pool.#worker());
         return pool;
     }
@@ -24,7 +28,7 @@ export class Pool {
     // Starts a run, or lets it wait for a worker. It takes the place of `before`, a run that may be over.
     start(task, hear, before) {
         const job = { id: ++this.#next, task, hear, worker: null };
-        if (before?.worker) {
+        if (before?.worker && sources(before) === sources(job)) {
             job.worker = before.worker;
             before.worker = null;
             this.#send(job);
@@ -71,29 +75,36 @@ export class Pool {
     }
 
     #worker() {
-        const worker = openWorker();
+        const worker = openWorker(this.#script);
         this.#count += 1;
         worker.onmessage = ({ data }) => this.#hear(worker, data);
-        worker.onerror = (event) => this.#lose(worker, { message: event.message || "the worker did not start" });
+        worker.onerror = (event) => this.#lose(worker, readable({ message: event.message || "the worker did not start" }));
         worker.postMessage({ module: this.#module });
         return worker;
     }
 
-    #hear(worker, { id, record, done, error }) {
+    #hear(worker, data) {
         const { job } = worker;
+        const { id, record, done, error } = data ?? {};
         // An earlier run may have said something before it heard of this one.
-        if (job?.id !== id) {
+        if (!job || job.id !== id) {
             return;
         }
-        if (error !== undefined || done) {
-            this.#release(job);
-        } else {
-            this.#expect(worker);
-        }
         if (error !== undefined) {
-            job.hear.error(error);
-        } else if (record || done) {
-            job.hear.record(record, done);
+            this.#release(job);
+            job.hear.error(readable(error));
+            return;
+        }
+        this.#expect(worker);
+        if (record || done) {
+            try {
+                job.hear.record(record, done);
+            } catch ({ message }) {
+                this.#lose(worker, readable({ message: `the record of the run cannot be read, and the run was ended: ${message}` }));
+            }
+        }
+        if (done && worker.job === job) {
+            this.#release(job);
         }
     }
 
@@ -101,6 +112,10 @@ export class Pool {
         const { worker } = job;
         clearTimeout(worker.alarm);
         worker.job = job.worker = null;
+        if (sources(job) !== NO_SOURCES) {
+            this.#end(worker);
+            return;
+        }
         const next = this.#waiting.shift();
         if (next) {
             next.worker = worker;
@@ -112,20 +127,40 @@ export class Pool {
 
     #lose(worker, error) {
         clearTimeout(worker.alarm);
-        worker.terminate();
-        this.#count -= 1;
-        this.#idle = this.#idle.filter((other) => other !== worker);
         const { job } = worker;
         if (job) {
             worker.job = job.worker = null;
-            job.hear.error(error);
         }
+        this.#end(worker);
+        job?.hear.error(error);
+    }
+
+    // Ends a worker, and starts one for a run that waits.
+    #end(worker) {
+        worker.terminate();
+        this.#count -= 1;
+        this.#idle = this.#idle.filter((other) => other !== worker);
         const next = this.#waiting.shift();
         if (next) {
             next.worker = this.#worker();
             this.#send(next);
         }
     }
+}
+
+// The controllers of a run. What runs in a worker can change all of it, so a worker that has loaded controllers is of no use to other runs.
+function sources({ task }) {
+    return JSON.stringify(task.controllers ?? {});
+}
+
+// A controller can say anything in its worker's place.
+function readable(error) {
+    const { message, line, where } = error ?? {};
+    return {
+        message: typeof message === "string" ? message.slice(0, MAX_MESSAGE) : "the run ended with an error that has no text",
+        line: Number.isInteger(line) ? line : null,
+        where: typeof where === "string" ? where : undefined,
+    };
 }
 
 function silence(job) {

@@ -15,6 +15,8 @@ const SLICE_MS = 8;
 const MAX_SHARE = 0.25;
 // The longest time without an answer.
 const MAX_SILENCE_MS = 250;
+// The most characters of an error.
+const MAX_MESSAGE = 500;
 
 const slices = new MessageChannel();
 let module, id = null, play, shown, cost, told;
@@ -90,10 +92,11 @@ function answer(message, transfer = []) {
     told = performance.now();
 }
 
-// An instance that ran out of memory throws, too.
-function fail({ message, line, where }, of) {
+// An instance that ran out of memory throws, too, and a controller can throw anything.
+function fail(error, of) {
     if (of === id) {
-        answer({ error: { message, line, where } });
+        const message = String(error?.message).slice(0, MAX_MESSAGE);
+        answer({ error: { message, line: error?.line, where: error?.where } });
         id = null;
         play = undefined;
     }

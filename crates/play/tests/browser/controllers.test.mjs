@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { test } from "node:test";
+import { deflateRawSync } from "node:zlib";
 import { visit } from "./page.mjs";
 import { opened } from "./setup.mjs";
 
@@ -84,4 +85,95 @@ test("a controller can send nothing anywhere", async () => {
     assert.deepEqual(asked, []);
     await context.close();
     listener.close();
+});
+
+// A worker of a file has the policy of that file's answer, which on most servers is none.
+for (const file of ["", "fullpipe.html"]) {
+    test(`a controller starts no worker of a file: ${file || "index.html"}`, async () => {
+        const { page, context } = await visit(opened.browser, opened.address + file);
+        const spy = `
+            const said = await new Promise((resolve) => {
+                const nested = new Worker("${opened.address}worker.js", { type: "module" });
+                nested.onerror = ({ message }) => resolve(message ? "started: " + message : "refused");
+                setTimeout(resolve, 1000, "started");
+            }).catch(() => "refused");
+            export default class Spy { on_ack() { throw new Error(said); } }`;
+        const state = { text: scenario("js:Mine"), seeds: 1, source: spy };
+        const hash = deflateRawSync(JSON.stringify(state)).toString("base64url");
+        await page.goto(`${opened.address}${file}?again#s=${hash}`);
+        await page.getByRole("button", { name: "Run it" }).click();
+        await page.waitForFunction(() => document.querySelector("#problem").textContent !== "");
+        assert.match(await page.textContent("#problem"), /Error: refused/);
+        await context.close();
+    });
+}
+
+test("the address of the page is in no stack of a controller", async () => {
+    const { page, context } = await visit(opened.browser, `${opened.address}?secret`);
+    const spy = `export default class Spy {
+        on_ack() { throw new Error([new Error().stack, location.href, ...performance.getEntries().map(({ name }) => name)].join(" ")); }
+    }`;
+    const { message } = await run(page, "js:Spy", { Spy: spy });
+    assert.match(message, /Spy/);
+    assert.doesNotMatch(message.replaceAll("blob:http", "blob"), /https?:/);
+    await context.close();
+});
+
+test("a run after that of a controller has a worker of its own", async () => {
+    const { page, context } = await visit(opened.browser, opened.address);
+    const honest = await run(page, "reno");
+    const forger = `
+        const real = self.postMessage.bind(self);
+        self.postMessage = (message, transfer) => {
+            if (message.record) {
+                const bytes = new Uint8Array(message.record.buffer, 4, new DataView(message.record.buffer).getUint32(0, true));
+                const text = new TextDecoder().decode(bytes);
+                bytes.set(new TextEncoder().encode(text.replace(/"goodput_bps":\\d/g, '"goodput_bps":9')));
+            }
+            real(message, transfer);
+        };
+        export default class Forger { on_ack() { return [1e5, 1e7]; } }`;
+    const forged = await run(page, "js:Forger", { Forger: forger });
+    assert.match(String(forged.goodputs[0]), /^9/, "a controller can forge its own record");
+    for (let runs = 0; runs < 4; runs++) {
+        assert.deepEqual(await run(page, "reno"), honest);
+    }
+    await context.close();
+});
+
+test("what a controller says in its worker's place ends its run in one line", async () => {
+    const { page, context, heard } = await visit(opened.browser, opened.address);
+    const liar = (said) => `
+        const real = self.postMessage.bind(self);
+        self.postMessage = ({ id }) => { real(null); real({}); real(${said}); };
+        export default class Liar { on_ack() { return [1e5, 1e7]; } }`;
+    const thrower = (thrown) => `export default class Thrower { on_ack() { throw ${thrown}; } }`;
+    for (const [source, part] of [
+        [liar("{ id, done: true }"), "cannot be read"],
+        [liar("{ id, record: 5 }"), "cannot be read"],
+        [liar("{ id, record: new Uint8Array(64) }"), "cannot be read"],
+        [liar("{ id, error: null }"), "no text"],
+        [liar("{ id, error: { message: { toString: 1 } } }"), "no text"],
+        [thrower("{ toString() { throw null; } }"), "no text"],
+        [thrower("new Error('x'.repeat(1e6))"), "xxx"],
+    ]) {
+        const error = await run(page, "js:Mine", { Mine: source });
+        assert.ok(error.message?.includes(part), JSON.stringify(error).slice(0, 300));
+        assert.ok(error.message.length < 600, error.message.length);
+    }
+    assert.deepEqual(heard, []);
+    await context.close();
+});
+
+test("an answer is read once, and a window has at most 1 GB", async () => {
+    const { page, context } = await visit(opened.browser, opened.address);
+    const sly = `export default class Sly {
+        on_ack() { const said = [NaN, NaN]; said.every = () => true; return said; }
+    }`;
+    assert.match((await run(page, "js:Sly", { Sly: sly })).message, /is not a window/);
+    const fixed = (window) => `export default class Fixed { on_ack() { return [${window}, 1e9]; } }`;
+    const most = await run(page, "js:Fixed", { Fixed: fixed("1e9") });
+    assert.ok(most.goodputs);
+    assert.deepEqual(await run(page, "js:Fixed", { Fixed: fixed("Infinity") }), most);
+    await context.close();
 });
