@@ -30,8 +30,8 @@ const MAX_CONNECTIONS: usize = 1 << 17;
 ///
 /// 1. packets that leave links, the link of the lowest index first (those of the configuration, then network cards,
 ///    then delays of flows), each link's in its own order; if several links of the configuration lead to the same link,
-///    the seed draws an order of the links for each time, since with a fixed one the packets of a line that comes first
-///    would always find room in the shared buffer that those of an equal line do not;
+///    the seed instead draws an order of all links for each time, since with a fixed one the packets of a line that comes
+///    first would always find room in the shared buffer that those of an equal line do not;
 /// 2. bursts that hosts release, the host of the lowest index first;
 /// 3. timers of connections, the connection of the lowest slot first, its sending end before its receiving end;
 /// 4. changes of receive buffers;
