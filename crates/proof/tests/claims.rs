@@ -130,10 +130,8 @@ fn the_series_on_which_causes_rest_can_be_run() {
 
 /// The texts of a claim in the table: its note, and why it differs.
 fn texts(claim: &Claim) -> impl Iterator<Item = &str> {
-    let causes = claim.expectations.iter().filter_map(|of| {
-        let mut engines = lab::EngineKind::ALL.iter();
-        engines.find_map(|engine| of.why_differs(*engine))
-    });
+    let known = claim.expectations.iter().flat_map(|of| &of.differs);
+    let causes = known.map(|known| known.why.as_str());
     claim.note.as_deref().into_iter().chain(causes)
 }
 
@@ -141,14 +139,16 @@ fn texts(claim: &Claim) -> impl Iterator<Item = &str> {
 fn what_says_that_no_cause_is_established_is_counted_so() {
     let table = Table::open(&Shelf::built_in("claims")).expect("a table");
     for claim in &table.claims {
-        for of in &claim.expectations {
-            let mut engines = lab::EngineKind::ALL.iter();
-            let why = engines.find_map(|engine| of.why_differs(*engine));
-            let says_so = why.is_some_and(|why| why.contains("No cause is established"));
+        for (of, known) in claim
+            .expectations
+            .iter()
+            .flat_map(|of| of.differs.iter().map(move |known| (of, known)))
+        {
+            let says_so = known.why.contains("No cause is established");
             assert_eq!(
-                of.is_unexplained, says_so,
-                "{}, {}: {why:?}; say `unexplained = true` and “No cause is established”, or neither",
-                claim.id, of.what
+                known.is_unexplained, says_so,
+                "{}, {}: {}; say `unexplained = true` and “No cause is established”, or neither",
+                claim.id, of.what, known.why
             );
         }
     }
@@ -163,15 +163,7 @@ fn each_claim_has_a_fault_that_breaks_it_or_a_reason_for_which_none_can() {
         let Some((id, why)) = faults.spared(&[claim]).pop() else {
             continue;
         };
-        let why = why.unwrap_or_else(|| panic!("{id} has neither a fault nor a reason"));
-        let shown = claim.expectations.iter().filter(|of| {
-            let engines = of.engines.as_ref();
-            engines.is_none_or(|on| on.contains(&lab::EngineKind::Sim))
-        });
-        let all_differ = shown
-            .map(|of| of.why_differs(lab::EngineKind::Sim))
-            .all(|why| why.is_some());
-        assert_eq!(why.contains("differs"), all_differ, "{id}: {why}");
+        assert!(why.is_some(), "{id} has neither a fault nor a reason");
     }
 }
 
@@ -290,12 +282,30 @@ fn a_band_is_for_every_point_and_a_ratio_between_two() {
             1,
         ),
         (
-            "at_least = \"3mbit\"\ndiffers = \"the line is slow\"",
+            "at_least = \"3mbit\"\n[[claim.expect.differs]]\nwhy = \"the line is slow\"\n\
+             at = { \"path.rate\" = \"2mbit\" }\nat_least = \"1.5mbit\"\nat_most = \"2mbit\"",
             Verdict::Differs,
             2,
         ),
+        // Points that are not named keep the published band.
         (
-            "at_least = \"3mbit\"\ndiffers = \"elsewhere\"\ndiffers_on = [\"linux\"]",
+            "at_least = \"9mbit\"\n[[claim.expect.differs]]\nwhy = \"the line is slow\"\n\
+             at = { \"path.rate\" = \"2mbit\" }\nat_least = \"1.5mbit\"\nat_most = \"2mbit\"",
+            Verdict::Fails,
+            2,
+        ),
+        // A named point lies where it is known to lie.
+        (
+            "at_least = \"3mbit\"\n[[claim.expect.differs]]\nwhy = \"the line is slow\"\n\
+             at = { \"path.rate\" = \"2mbit\" }\nat_least = \"0.5mbit\"\nat_most = \"1mbit\"",
+            Verdict::Fails,
+            2,
+        ),
+        // A named point that keeps the band does not differ.
+        (
+            "at_least = \"3mbit\"\n[[claim.expect.differs]]\nwhy = \"the line is slow\"\n\
+             at = [{ \"path.rate\" = \"2mbit\" }, { \"path.rate\" = \"8mbit\" }]\n\
+             at_least = \"1.5mbit\"\nat_most = \"8mbit\"",
             Verdict::Fails,
             2,
         ),
@@ -318,12 +328,14 @@ fn a_band_is_for_every_point_and_a_ratio_between_two() {
         ("at_most = \"9mbit\"\nflows = \"cubic\"", Verdict::Fails, 2),
         // A cause does not explain a missing measurement.
         (
-            "at_most = \"9mbit\"\nflows = \"cubic\"\ndiffers = \"known\"",
+            "at_most = \"9mbit\"\nflows = \"cubic\"\n[[claim.expect.differs]]\nwhy = \"known\"\n\
+             at_least = \"1mbit\"\nat_most = \"20mbit\"",
             Verdict::Fails,
             2,
         ),
         (
-            "at_most = \"9mbit\"\nflows = \"cubic\"\nat = { \"path.rate\" = \"2mbit\" }\ndiffers = \"known\"",
+            "at_most = \"9mbit\"\nflows = \"cubic\"\nat = { \"path.rate\" = \"2mbit\" }\n\
+             [[claim.expect.differs]]\nwhy = \"known\"\nat_least = \"1mbit\"\nat_most = \"20mbit\"",
             Verdict::Fails,
             1,
         ),
@@ -346,7 +358,8 @@ fn a_band_is_for_every_point_and_a_ratio_between_two() {
             "{expect}"
         );
         assert_eq!(one.seeds.len(), points);
-        assert_eq!(one.why().is_some(), verdict == Verdict::Differs, "{expect}");
+        let differs = one.differs().next().is_some();
+        assert!(differs || verdict != Verdict::Differs, "{expect}");
     }
 }
 
@@ -354,29 +367,29 @@ fn a_band_is_for_every_point_and_a_ratio_between_two() {
 fn what_differs_for_no_established_cause_is_counted_apart() {
     let directory = tempfile::tempdir().expect("a directory");
     let shelf = Shelf::Directory(directory.path().to_owned());
-    for (band, text, unexplained) in [
+    let expect = "at_least = \"3mbit\"\n[[claim.expect.differs]]\nat = { \"path.rate\" = \"2mbit\" }\n\
+                  at_least = \"1mbit\"\nat_most = \"2mbit\"\nwhy = \"No cause is established.\"\nunexplained = ";
+    for (is_unexplained, text) in [
         (
-            "at_least = \"3mbit\"",
+            true,
             "0 differ for a known reason, 1 differs for none that is established, 0 fail",
-            1,
         ),
-        (
-            "at_least = \"1mbit\"",
-            "1 holds, 0 differ for a known reason, 0 fail",
-            0,
-        ),
+        (false, "0 hold, 1 differs for a known reason, 0 fail"),
     ] {
-        let expect = format!("{band}\ndiffers = \"No cause is established.\"\nunexplained = true");
-        let table = small(directory.path(), &expect);
+        let table = small(directory.path(), &format!("{expect}{is_unexplained}"));
         let claims = table.choose(&[]).expect("all claims");
         let judgements = judged(&shelf, &claims, Length::Whole);
         let told = claims::table(&judgements, None);
         assert!(told.contains(text), "{told}");
         let json = claims::json(&judgements);
-        assert_eq!(json["unexplained"], unexplained);
-        assert_eq!(json["differs"], unexplained);
+        assert_eq!(json["unexplained"], u64::from(is_unexplained));
+        assert_eq!(json["differs"], 1);
         let of_row = &json["claims"][0]["judgements"][0];
-        assert_eq!(of_row["unexplained"], unexplained == 1);
+        assert_eq!(of_row["unexplained"], is_unexplained);
+        let verdicts: Vec<_> = (0..2)
+            .map(|point| &of_row["points"][point]["verdict"])
+            .collect();
+        assert_eq!(verdicts, ["differs", "holds"]);
     }
 }
 
@@ -407,8 +420,8 @@ fn only_what_could_have_happened_never_happens() {
     };
     // A BBR flow leaves a small share to Reno in a short buffer.
     let uneven = study(["bbr1", "reno"], "15s");
-    let never = "differs = \"known\"\nnever = true\n";
-    let row = |measure: &str, rest: &str| format!("measure = \"{measure}\"\n{never}{rest}");
+    let never = "[[claim.expect.differs]]\nwhy = \"known\"\nnever = true\n";
+    let row = |measure: &str, rest: &str| format!("measure = \"{measure}\"\n{rest}\n{never}");
     for (measure, rest, wanted) in [
         ("convergence", "at_most = \"12s\"", Verdict::Differs),
         ("jain_converged", "at_least = 0.95", Verdict::Differs),
@@ -629,7 +642,8 @@ fn a_document_and_json_tell_what_was_found() {
     let shelf = Shelf::Directory(directory.path().to_owned());
     let table = small(
         directory.path(),
-        "at_least = \"3mbit\"\ndiffers = \"the line is slow\"",
+        "at_least = \"3mbit\"\n[[claim.expect.differs]]\nwhy = \"the line is slow\"\n\
+         at = { \"path.rate\" = \"2mbit\" }\nat_least = \"1.5mbit\"\nat_most = \"2mbit\"",
     );
     let claims = table.choose(&[]).expect("all claims");
     let judgements = judged(&shelf, &claims, Length::Whole);

@@ -77,14 +77,13 @@ fn claim(judgements: &[Judgement<'_>]) -> String {
     }
     text += &table(judgements);
     for one in judgements {
-        if one.verdict != Verdict::Holds {
-            let why = words::why(one).unwrap_or("the cause is not found");
-            let outliers = match words::outliers(one) {
+        for (points, why) in words::remarks(one) {
+            let points = match points {
                 none if none.is_empty() => none,
                 some => format!("{some}. "),
             };
             let what = &one.expectation.what;
-            text += &format!("\n*{what}*, on {}: {outliers}{why}\n", one.engine);
+            text += &format!("\n*{what}*, on {}: {points}{why}\n", one.engine);
         }
     }
     let seeds = seeds(judgements);
@@ -204,10 +203,13 @@ mod tests {
                 for (engine, _) in verdicts.filter(|(_, cell)| cell.contains("**differs**")) {
                     let mut kinds = lab::EngineKind::ALL.iter();
                     let kind = kinds.find(|kind| kind.to_string() == *engine);
-                    let why = kind.and_then(|kind| expectation.why_differs(*kind));
-                    if !why.is_some_and(|why| part.contains(why)) {
+                    let known = kind
+                        .into_iter()
+                        .flat_map(|kind| expectation.differs_on(*kind));
+                    let causes: Vec<&str> = known.map(|known| known.why.as_str()).collect();
+                    if !causes.iter().any(|why| part.contains(why)) {
                         stale.push(format!(
-                            "{id}, {what}, on {engine}: it differs because {why:?}"
+                            "{id}, {what}, on {engine}: it differs because {causes:?}"
                         ));
                     }
                 }

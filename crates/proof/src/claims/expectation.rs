@@ -1,12 +1,14 @@
 //! The expected value of a measure, and its published band.
 
+use super::band::{Band, read_bound};
+use super::differs::{self, Differs};
 use super::kinds;
+use super::points::{fields, labels};
 use document::de::Wrong;
 use document::tree::Node;
 use record::Dimension;
 use record::measure::{Measure, Select};
 use serde::Deserialize;
-use studies::runs::Amount;
 use studies::sweep::axis_label;
 use units::Duration;
 
@@ -33,29 +35,8 @@ pub struct Expectation {
     pub engines: Option<Vec<lab::EngineKind>>,
     /// `quick = false`: not part of a first impression, since it takes longer.
     pub is_quick: bool,
-    /// `differs`: the known reason why the expectation is not met, on these engines or on all.
-    pub differs: Option<(Option<Vec<lab::EngineKind>>, String)>,
-    /// `unexplained = true`: `differs` says what is known, but the cause is not established.
-    pub is_unexplained: bool,
-    /// `never = true`: the timed event never happens at some points, so that there is no value.
-    pub never: bool,
-}
-
-/// The band of values in which a measure should lie.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Band {
-    /// The least.
-    pub at_least: Option<f64>,
-    /// The most.
-    pub at_most: Option<f64>,
-}
-
-impl Band {
-    /// True if the value is within the band.
-    pub fn holds(&self, value: f64) -> bool {
-        self.at_least.is_none_or(|least| value >= least)
-            && self.at_most.is_none_or(|most| value <= most)
-    }
+    /// `[[claim.expect.differs]]`: the points that are known to lie outside the band.
+    pub differs: Vec<Differs>,
 }
 
 /// The expectation as written in TOML.
@@ -78,12 +59,8 @@ struct Raw {
     engines: Option<Vec<lab::EngineKind>>,
     #[serde(default = "yes")]
     quick: bool,
-    differs: Option<String>,
-    differs_on: Option<Vec<lab::EngineKind>>,
     #[serde(default)]
-    unexplained: bool,
-    #[serde(default)]
-    never: bool,
+    differs: Vec<differs::Raw>,
 }
 
 const fn yes() -> bool {
@@ -114,21 +91,14 @@ impl TryFrom<Raw> for Expectation {
             .into_iter()
             .map(|(field, value)| (field, axis_label(&value)))
             .collect();
-        let bound = |field: &str, text: Option<String>| {
-            text.map(|text| bound(field, &text, (over.is_empty()).then_some(measure.unit)))
-                .transpose()
-        };
-        let band = Band {
-            at_least: bound("at_least", raw.at_least)?,
-            at_most: bound("at_most", raw.at_most)?,
-        };
+        let unit = over.is_empty().then_some(measure.unit);
+        let band = Band::read(raw.at_least, raw.at_most, |field, text| {
+            read_bound(field, text, unit)
+        })?;
         match (band.at_least, band.at_most) {
             (None, None) => {
                 let reason = "is missing, and at_most too; give the band that was published";
                 return Err(Wrong::new("at_least", reason));
-            }
-            (Some(least), Some(most)) if least > most => {
-                return Err(Wrong::new("at_most", "is less than at_least"));
             }
             (Some(least), None) if least <= 0.0 => {
                 let reason = "is not above zero: everything is that large";
@@ -140,42 +110,13 @@ impl TryFrom<Raw> for Expectation {
             let reason = format!("{} is of all flows together; leave it out", measure.name);
             return Err(Wrong::new("flows", reason));
         }
-        if raw
-            .differs
-            .as_ref()
-            .is_some_and(|why| why.trim().is_empty())
-        {
-            return Err(Wrong::new("differs", "is empty; say why it differs"));
-        }
-        if raw.differs_on.as_ref().is_some_and(Vec::is_empty) {
-            let reason = "is empty; name the engines, or leave it out if it differs on all";
-            return Err(Wrong::new("differs_on", reason));
-        }
-        if raw.never && !kinds::is_of_event(measure) {
-            let reason = format!("{} measures no event that may never happen", measure.name);
-            return Err(Wrong::new("never", reason));
-        }
-        if raw.never && !over.is_empty() {
-            return Err(Wrong::new("never", "is not for a ratio; leave out over"));
-        }
-        if raw.differs.is_none() && raw.differs_on.is_some() {
-            return Err(Wrong::new(
-                "differs",
-                "is missing; say why it differs there",
-            ));
-        }
-        if raw.differs.is_none() && raw.unexplained {
-            return Err(Wrong::new(
-                "differs",
-                "is missing; state what is known, and that no cause is established",
-            ));
-        }
-        if raw.differs.is_none() && raw.never {
-            return Err(Wrong::new(
-                "differs",
-                "is missing; say why it never happens",
-            ));
-        }
+        let differs = raw.differs.into_iter().enumerate().map(|(place, of)| {
+            of.read(measure, unit).map_err(|error| Wrong {
+                field: format!("differs[{place}].{}", error.field),
+                ..error
+            })
+        });
+        let differs = differs.collect::<Result<Vec<_>, Wrong>>()?;
         if let (Some(from), Some(to)) = (raw.from, raw.to)
             && from >= to
         {
@@ -193,31 +134,21 @@ impl TryFrom<Raw> for Expectation {
                 from: raw.from,
                 to: raw.to,
             },
-            at: fields("at", raw.at)?
-                .into_iter()
-                .map(|(field, value)| match value {
-                    Node::List(values) => (field, values.iter().map(axis_label).collect()),
-                    value => (field, vec![axis_label(&value)]),
-                })
-                .collect(),
+            at: labels(fields("at", raw.at)?),
             over,
             by: raw.by,
             band,
             engines: raw.engines,
             is_quick: raw.quick,
-            differs: raw.differs.map(|why| (raw.differs_on, why)),
-            is_unexplained: raw.unexplained,
-            never: raw.never,
+            differs,
         })
     }
 }
 
 impl Expectation {
-    /// The known reason why the expectation is not met on this engine.
-    pub fn why_differs(&self, engine: lab::EngineKind) -> Option<&str> {
-        let (on, why) = self.differs.as_ref()?;
-        let is_there = on.as_ref().is_none_or(|on| on.contains(&engine));
-        is_there.then_some(why.as_str())
+    /// The points that are known to differ on this engine.
+    pub fn differs_on(&self, engine: lab::EngineKind) -> impl Iterator<Item = &Differs> {
+        self.differs.iter().filter(move |of| of.is_on(engine))
     }
 
     /// The unit of the values. A ratio to another point is a plain number.
@@ -227,52 +158,5 @@ impl Expectation {
         } else {
             Dimension::Plain
         }
-    }
-}
-
-/// The largest share: shares are fractions of one, and none is more than twice the whole.
-const MAX_SHARE: f64 = 2.0;
-
-/// Reads a bound: a number or a share for a ratio, otherwise a value in the measure's unit. Shares, zero and counts
-/// need no unit.
-fn bound(field: &str, text: &str, unit: Option<Dimension>) -> Result<f64, Wrong> {
-    let wrong = |reason: &str| Wrong::new(field, format!("{text} {reason}"));
-    let (value, of) = match Amount::parse(text) {
-        Some(amount) => (amount.value(), amount.unit()),
-        // TOML's own spellings of a plain number: 1e12, -1.
-        None => {
-            let plain = text.trim().parse().ok();
-            let plain = plain.filter(|number: &f64| number.is_finite());
-            let value = plain.ok_or_else(|| wrong("is not a number such as 0.95, 5% or 40ms"))?;
-            (value, Dimension::Plain)
-        }
-    };
-    match (of, unit) {
-        (Dimension::Plain | Dimension::Share, Some(Dimension::Share))
-            if value.abs() > MAX_SHARE =>
-        {
-            Err(wrong("is not a share; write 90% or 0.9"))
-        }
-        (Dimension::Plain, Some(Dimension::Rate | Dimension::Time | Dimension::Size))
-            if value != 0.0 =>
-        {
-            Err(wrong("has no unit; write 4mbit, 40ms or 10kb"))
-        }
-        (Dimension::Plain, _) => Ok(value),
-        (Dimension::Share, None) => Ok(value),
-        (of, unit) if unit == Some(of) => Ok(value),
-        _ => Err(wrong("is of another kind than the measure")),
-    }
-}
-
-/// Reads a table such as `{ "path.loss" = ["1%", "5%"], "flow.controller" = "bbr1" }`, in the order of the text.
-pub(super) fn fields(name: &str, value: Option<Node>) -> Result<Vec<(String, Node)>, Wrong> {
-    match value {
-        None => Ok(Vec::new()),
-        Some(Node::Table(entries)) => Ok(entries
-            .into_iter()
-            .map(|entry| (entry.key, entry.value))
-            .collect()),
-        Some(_) => Err(Wrong::new(name, "expected a table of fields and values")),
     }
 }

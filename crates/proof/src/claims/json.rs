@@ -45,7 +45,7 @@ fn judgement(one: &Judgement<'_>) -> Value {
         "at_most": one.expectation.band.at_most,
         "engine": one.engine.name(),
         "verdict": one.verdict,
-        "why": one.why(),
+        "why": one.differs().map(|known| &known.why).collect::<Vec<_>>(),
         "unexplained": one.is_unexplained(),
         "fields": one.fields,
         "points": one.values,

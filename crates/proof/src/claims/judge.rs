@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use serde::Serialize;
 
+use super::differs::Differs;
 use super::expectation::Expectation;
 use super::measurable;
 use super::spec::Claim;
@@ -26,7 +27,7 @@ pub struct Judgement<'c> {
     pub fields: Vec<String>,
     /// The seeds of the runs.
     pub seeds: Vec<u64>,
-    /// The verdict.
+    /// The verdict: the gravest of those on the points.
     pub verdict: Verdict,
 }
 
@@ -37,17 +38,19 @@ pub struct Value {
     pub point: Vec<String>,
     /// The median over the runs of the point. Nothing if a run failed or has no value.
     pub value: Option<f64>,
+    /// The verdict on this point.
+    pub verdict: Verdict,
 }
 
-/// The verdict of a judgement.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+/// The verdict on a point, or on an expectation at all its points.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
-    /// The expectation is met at all points.
+    /// The value lies within the published band.
     Holds,
-    /// It is not met, for a known reason, or knowingly [without an established cause](Expectation::is_unexplained).
+    /// It lies outside, at a point that is [known to differ](Differs), and where it is known to lie.
     Differs,
-    /// It is not met.
+    /// Neither. In full runs of the simulator, also a value within the band at a point that is known to differ.
     Fails,
     /// All failed runs were too late in real time. They say nothing about the claim.
     Untrusted,
@@ -60,7 +63,7 @@ pub struct Tally {
     pub holds: usize,
     /// Judgements that differ for a known reason, or knowingly without one.
     pub differs: usize,
-    /// Of those, the ones without an established cause.
+    /// Of those, the ones with a point without an established cause.
     pub unexplained: usize,
     /// Judgements that fail.
     pub fails: usize,
@@ -83,7 +86,7 @@ impl<'c> Judgement<'c> {
                 .expectations
                 .iter()
                 .filter(|of| claim.shows(of, findings.engine) && (of.is_quick || !is_quick));
-            shown.map(|expectation| Judgement::of(claim, expectation, findings))
+            shown.map(|expectation| Judgement::of(claim, expectation, findings, length))
         });
         // An engine other than the simulator may leave parts of a study out. That is no failure.
         let is_all = findings.engine == lab::EngineKind::Sim;
@@ -97,31 +100,18 @@ impl<'c> Judgement<'c> {
         claim: &'c Claim,
         expectation: &'c Expectation,
         findings: &Findings,
+        length: Length,
     ) -> Judgement<'c> {
         let evaluation = Evaluation {
             expectation,
             findings,
         };
-        let values = evaluation.values();
-        let holds = |value: &Value| {
-            value
-                .value
-                .is_some_and(|value| expectation.band.holds(value))
-        };
-        let is_excused = expectation.never
-            && evaluation
-                .chosen()
-                .all(|run| measurable::could_happen(expectation, run));
-        let is_told = |value: &Value| value.value.is_some() || is_excused;
-        // A known cause explains a measured value, but not a missing one.
-        let is_measured =
-            findings.failed.is_empty() && !values.is_empty() && values.iter().all(is_told);
+        let values = evaluation.values(length);
         let mut failed = findings.failed.iter();
         let is_untrusted = !findings.failed.is_empty() && failed.all(|(_, why)| why.is_untrusted());
-        let verdict = match expectation.why_differs(findings.engine) {
+        let verdict = match values.iter().map(|value| value.verdict).max() {
             _ if is_untrusted => Verdict::Untrusted,
-            _ if is_measured && values.iter().all(holds) => Verdict::Holds,
-            Some(_) if is_measured => Verdict::Differs,
+            Some(gravest) if findings.failed.is_empty() => gravest,
             _ => Verdict::Fails,
         };
         let mut seeds: Vec<u64> = evaluation
@@ -146,15 +136,39 @@ impl<'c> Judgement<'c> {
         Spread::of(values.collect::<Option<Vec<f64>>>()?)
     }
 
-    /// True if the value differs without an established cause.
-    pub fn is_unexplained(&self) -> bool {
-        self.verdict == Verdict::Differs && self.expectation.is_unexplained
+    /// What is known of the point, if it is known to differ.
+    pub fn known(&self, value: &Value) -> Option<&'c Differs> {
+        known(self.expectation, self.engine, &self.fields, &value.point)
     }
 
-    /// The known reason why the value differs, if it does.
-    pub fn why(&self) -> Option<&'c str> {
-        let why = self.expectation.why_differs(self.engine);
-        why.filter(|_| self.verdict == Verdict::Differs)
+    /// The known differences that the values show, in the order of the table.
+    pub fn differs(&self) -> impl Iterator<Item = &'c Differs> {
+        let of_engine = self.expectation.differs_on(self.engine);
+        of_engine.filter(|known| self.values_of(known).next().is_some())
+    }
+
+    /// The values that differ as this says.
+    pub fn values_of(&self, known: &Differs) -> impl Iterator<Item = &Value> {
+        let differing = self
+            .values
+            .iter()
+            .filter(|value| value.verdict == Verdict::Differs);
+        differing.filter(move |value| self.known(value).is_some_and(|of| std::ptr::eq(of, known)))
+    }
+
+    /// True if a value differs without an established cause.
+    pub fn is_unexplained(&self) -> bool {
+        self.verdict == Verdict::Differs && self.differs().any(|known| known.is_unexplained)
+    }
+
+    /// True if all values lie within the published band, whatever is known of their points.
+    pub fn keeps_band(&self) -> bool {
+        let is_within = |value: &Value| {
+            value
+                .value
+                .is_some_and(|of| self.expectation.band.holds(of))
+        };
+        !self.values.is_empty() && self.values.iter().all(is_within)
     }
 }
 
@@ -173,6 +187,17 @@ impl Tally {
             untrusted: count(Verdict::Untrusted),
         }
     }
+}
+
+/// What is known of the point with these values of these fields, if it is known to differ on this engine.
+fn known<'e>(
+    expectation: &'e Expectation,
+    engine: lab::EngineKind,
+    fields: &[String],
+    point: &[String],
+) -> Option<&'e Differs> {
+    let mut known = expectation.differs_on(engine);
+    known.find(|known| known.names(fields, point))
 }
 
 /// An expectation with the findings of its study.
@@ -225,7 +250,7 @@ impl Evaluation<'_> {
     }
 
     /// The value at each point, in the order of the points.
-    fn values(&self) -> Vec<Value> {
+    fn values(&self, length: Length) -> Vec<Value> {
         let mut points: Vec<(Vec<String>, Vec<&Finding>)> = Vec::new();
         for run in self.chosen() {
             let point = self.point(run);
@@ -234,14 +259,45 @@ impl Evaluation<'_> {
                 None => points.push((point, vec![run])),
             }
         }
-        let value = |(point, runs): (Vec<String>, Vec<&Finding>)| Value {
-            value: match self.expectation.by {
+        let fields = self.fields();
+        let value = |(point, runs): (Vec<String>, Vec<&Finding>)| {
+            let value = match self.expectation.by {
                 Some(_) => self.ratio_of_medians(&runs),
                 None => all_median(runs.iter().map(|run| self.value_of(run))),
-            },
-            point,
+            };
+            let known = known(self.expectation, self.findings.engine, &fields, &point);
+            Value {
+                point,
+                value,
+                verdict: self.verdict(value, known, &runs, length),
+            }
         };
         points.into_iter().map(value).collect()
+    }
+
+    /// The verdict on a value of these runs. A range is that of full runs in the simulator, whose numbers are the same
+    /// everywhere.
+    fn verdict(
+        &self,
+        value: Option<f64>,
+        known: Option<&Differs>,
+        runs: &[&Finding],
+        length: Length,
+    ) -> Verdict {
+        let is_exact = self.findings.engine == lab::EngineKind::Sim && length == Length::Whole;
+        let is_within = value.is_some_and(|value| self.expectation.band.holds(value));
+        let is_known = known.is_some_and(|known| match value {
+            Some(value) => !is_exact || (known.has_range() && known.range.holds(value)),
+            None => {
+                let could_happen = |run: &&Finding| measurable::could_happen(self.expectation, run);
+                known.never && runs.iter().all(could_happen)
+            }
+        });
+        match (is_within, is_known) {
+            (true, _) if known.is_none() || !is_exact => Verdict::Holds,
+            (false, true) => Verdict::Differs,
+            _ => Verdict::Fails,
+        }
     }
 
     /// The median over the runs, or its ratio to the median over the base runs.

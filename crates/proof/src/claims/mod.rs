@@ -9,6 +9,8 @@
 //!
 //! A band is never widened. If a measurement lies outside, its cause is found, and either fixed or documented.
 
+mod band;
+mod differs;
 mod document;
 mod expectation;
 pub mod faults;
@@ -16,13 +18,16 @@ mod json;
 mod judge;
 mod kinds;
 mod measurable;
+mod points;
 pub mod spec;
 mod studies;
 mod table;
 pub(crate) mod words;
 
+pub use band::Band;
+pub use differs::Differs;
 pub use document::{Origin, marks, section};
-pub use expectation::{Band, Expectation};
+pub use expectation::Expectation;
 pub use json::json;
 pub use judge::{Judgement, Tally, Value, Verdict};
 pub use spec::{Claim, ClaimsError, Table};

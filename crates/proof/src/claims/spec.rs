@@ -225,6 +225,33 @@ impl Claim {
             let error = DocumentError::new("engines", reason).item(place);
             return Err(error.within("expect"));
         }
+        for (place, of) in self.expectations.iter().enumerate() {
+            for known in &of.differs {
+                let is_shown = |engine: &lab::EngineKind| self.shows(of, *engine);
+                let foreign = known.engines.iter().flatten().find(|one| !is_shown(one));
+                let is_simulated =
+                    is_shown(&lab::EngineKind::Sim) && known.is_on(lab::EngineKind::Sim);
+                let (field, reason) = match foreign {
+                    Some(engine) => (
+                        "engines",
+                        format!("the expectation is not shown on {engine}"),
+                    ),
+                    None if is_simulated && !known.has_range() && !known.never => (
+                        "at_least",
+                        "is missing, and at_most too; give the range of these values in the simulator"
+                            .to_owned(),
+                    ),
+                    None if !is_simulated && known.has_range() => (
+                        "at_least",
+                        "is of the simulator, whose numbers are the same everywhere; leave out at_least and at_most"
+                            .to_owned(),
+                    ),
+                    None => continue,
+                };
+                let error = DocumentError::new(field, reason).within("differs");
+                return Err(error.item(place).within("expect"));
+            }
+        }
         Ok(())
     }
 
@@ -266,9 +293,14 @@ impl Claim {
                     .within("expect")
             };
             let fields = runs.fields();
-            let conditions = expectation.at.iter().map(|(field, values)| {
+            let of_differs = expectation.differs.iter().flat_map(|known| &known.at);
+            let conditions = expectation.at.iter().map(|condition| ("at", condition));
+            let of_differs = of_differs
+                .flatten()
+                .map(|condition| ("differs.at", condition));
+            let conditions = conditions.chain(of_differs).map(|(key, (field, values))| {
                 let values: Vec<&str> = values.iter().map(String::as_str).collect();
-                ("at", field, values)
+                (key, field, values)
             });
             let replacements = expectation.over.iter();
             let replacements =
@@ -322,8 +354,15 @@ impl Claim {
                 }
                 // Other engines and first impressions have fewer points.
                 if *engine == lab::EngineKind::Sim && length == Length::Whole {
-                    has_all(&of.at, &plan)
-                        .map_err(|error| error.within("at").item(place).within("expect"))?;
+                    let of_differs = of.differs.iter().filter(|known| known.is_on(*engine));
+                    let of_differs = of_differs.flat_map(|known| &known.at);
+                    let all = of_differs
+                        .map(|at| ("differs.at", at))
+                        .chain([("at", &of.at)]);
+                    for (key, at) in all {
+                        has_all(at, &plan)
+                            .map_err(|error| error.within(key).item(place).within("expect"))?;
+                    }
                 }
                 for point in &plan.points {
                     let value = |field: &String| {
@@ -401,7 +440,7 @@ mod tests {
         assert_eq!((claim.study.as_str(), claim.expectations.len()), ("a", 1));
         let expectation = &claim.expectations[0];
         assert_eq!(expectation.band.at_least, Some(0.9));
-        assert!(expectation.is_quick && expectation.differs.is_none());
+        assert!(expectation.is_quick && expectation.differs.is_empty());
         assert_eq!(table.choose(&[]).unwrap().len(), 1);
         let error = table.choose(&["aa".to_owned()]).unwrap_err().to_string();
         assert!(error.contains("aa"), "{error}");
@@ -440,16 +479,6 @@ mod tests {
                 "line 11: claim.expect.from: limit_share is of the whole run",
             ),
             (
-                "measure = \"limit_share\"\nat_least = \"90%\"\n",
-                "measure = \"even\"\nat_most = \"9s\"\nnever = true\n",
-                "line 8: claim.expect.differs: is missing",
-            ),
-            (
-                "at_least = \"90%\"\n",
-                "at_least = \"90%\"\nunexplained = true\n",
-                "line 8: claim.expect.differs: is missing",
-            ),
-            (
                 "engines = [\"sim\"]",
                 "engines = [\"sin\"]",
                 "line 6: claim.engines: \"sin\": unknown engine",
@@ -464,21 +493,6 @@ mod tests {
                 "id = \"a\"",
                 "id = \"a b\"",
                 "line 2: claim[0].id: is not a name",
-            ),
-            (
-                "at_least = \"90%\"\n",
-                "at_least = \"90%\"\ndiffers = \" \"\n",
-                "line 11: claim.expect.differs: is empty",
-            ),
-            (
-                "at_least = \"90%\"\n",
-                "at_least = \"90%\"\ndiffers = \"x\"\ndiffers_on = []\n",
-                "line 12: claim.expect.differs_on: is empty",
-            ),
-            (
-                "at_least = \"90%\"\n",
-                "at_least = \"90%\"\ndiffers = \"x\"\nnever = true\n",
-                "line 12: claim.expect.never: limit_share measures no event",
             ),
             (
                 "at_least = \"90%\"\n",
@@ -550,6 +564,35 @@ mod tests {
                 .unwrap_err()
                 .to_string();
             assert!(error.starts_with(expected), "{error}");
+        }
+        for (differs, expected) in [
+            ("why = \" \"", "differs[0].why: is not a line of text"),
+            (
+                "why = \"x\"",
+                "at_least: is missing, and at_most too; give the range",
+            ),
+            ("why = \"x\"\nengines = []", "differs[0].engines: is empty"),
+            (
+                "why = \"x\"\nengines = [\"linux\"]",
+                "engines: the expectation is not shown on linux",
+            ),
+            (
+                "why = \"x\"\nat_least = \"5%\"",
+                "differs[0].at_most: is missing; a range has two ends",
+            ),
+            (
+                "why = \"x\"\nat_least = \"5ms\"\nat_most = \"6ms\"",
+                "differs[0].at_least: 5ms is of another kind",
+            ),
+            (
+                "why = \"x\"\nnever = true",
+                "differs[0].never: limit_share measures no event",
+            ),
+        ] {
+            let text = format!("{TEXT}[[claim.expect.differs]]\n{differs}\n");
+            let error = Table::parse(&text).unwrap_err().to_string();
+            assert!(error.contains(expected), "{error}");
+            assert!(error.starts_with("line "), "{error}");
         }
         let text = TEXT.replace("limit_share", "rtt_p50") + "from = \"5s\"\nto = \"2s\"\n";
         let text = text.replace("90%", "900ms");

@@ -45,12 +45,13 @@ pub fn table(judgements: &[Judgement<'_>], width: Option<usize>) -> String {
         .iter()
         .filter(|one| one.verdict != Verdict::Holds);
     let remarks = remarks.map(|one| {
-        let (id, what, outliers) = (&one.claim.id, &one.expectation.what, words::outliers(one));
+        let (id, what) = (&one.claim.id, &one.expectation.what);
         let verdict = words::verdict(one.verdict);
         let heading = format!("{verdict}: {id}, {what}, on {}", one.engine);
-        let below = [outliers.as_str(), words::why(one).unwrap_or_default()];
-        let below = below.into_iter().filter(|text| !text.is_empty());
-        let below = below.map(|text| report::explained(text, "    ", width));
+        let below = words::remarks(one).into_iter();
+        let below = below.flat_map(|(points, why)| [points, why]);
+        let below = below.filter(|text| !text.is_empty());
+        let below = below.map(|text| report::explained(&text, "    ", width));
         report::explained(&heading, "", width) + &below.collect::<String>()
     });
     format!(

@@ -1,6 +1,7 @@
 //! The words of a judgement's row: on a terminal and in a document.
 
-use super::expectation::{Band, Expectation};
+use super::band::Band;
+use super::expectation::Expectation;
 use super::judge::{Judgement, Value, Verdict};
 use record::Dimension;
 use tables::numbers::{bits_per_sec, percent, span};
@@ -28,10 +29,15 @@ fn plain(value: f64) -> String {
     }
 }
 
-/// `≥ 95.0 %`, `≤ 2`, `2–25`.
+/// The published band: `≥ 95.0 %`, `≤ 2`, `2–25`.
 pub(crate) fn band(expectation: &Expectation) -> String {
+    range(expectation, expectation.band)
+}
+
+/// A band of an expectation's values.
+fn range(expectation: &Expectation, band: Band) -> String {
     let text = |value| text(expectation.unit(), value);
-    match expectation.band {
+    match band {
         Band {
             at_least: Some(least),
             at_most: Some(most),
@@ -105,38 +111,55 @@ pub(crate) const fn verdict(verdict: Verdict) -> &'static str {
     }
 }
 
-/// The reason why the judgement does not hold, if known.
-pub(super) fn why<'c>(judgement: &Judgement<'c>) -> Option<&'c str> {
+/// What is to be said of a judgement that does not hold: for each known difference, the points with their values, and why;
+/// then the points that fail.
+pub(super) fn remarks(judgement: &Judgement<'_>) -> Vec<(String, String)> {
     if judgement.verdict == Verdict::Untrusted {
-        return Some(
-            "The machine was too late in each run of a part of it, and a late machine says nothing of the claim.",
-        );
+        let why = "The machine was too late in each run of a part of it, and a late machine says nothing of the claim.";
+        return vec![(String::new(), why.to_owned())];
     }
-    judgement.why()
-}
-
-/// The points outside the band with their values: `path.loss 1%: 0.9`. Empty if the judgement holds or was not judged.
-/// A point is described by the fields that vary among the points; a named point by those that vary under its name.
-pub(super) fn outliers(judgement: &Judgement<'_>) -> String {
-    if judgement.verdict == Verdict::Untrusted {
-        return String::new();
-    }
-    let is_outside =
-        |value: Option<f64>| value.is_none_or(|value| !judgement.expectation.band.holds(value));
-    if judgement.values.is_empty() {
-        return "no runs".to_owned();
-    }
-    let outside = judgement
+    let known = judgement.differs();
+    let mut remarks: Vec<(String, String)> = known
+        .map(|known| {
+            (
+                points(judgement, judgement.values_of(known)),
+                known.why.clone(),
+            )
+        })
+        .collect();
+    let failing = judgement
         .values
         .iter()
-        .filter(|value| is_outside(value.value));
-    let parts = outside.map(|value| {
+        .filter(|value| value.verdict == Verdict::Fails);
+    if judgement.verdict == Verdict::Fails {
+        let told = if judgement.values.is_empty() {
+            "no runs".to_owned()
+        } else {
+            points(judgement, failing)
+        };
+        remarks.push((told, "the cause is not found".to_owned()));
+    }
+    remarks
+}
+
+/// The points with their values: `path.loss 1%: 0.9`. A point is described by the fields that vary among the points; a
+/// named point by those that vary under its name. A point that lies elsewhere than it is known to has its range.
+fn points<'v>(judgement: &Judgement<'_>, values: impl Iterator<Item = &'v Value>) -> String {
+    let parts = values.map(|value| {
+        let expected = match judgement.known(value) {
+            Some(known) if value.verdict == Verdict::Fails => {
+                let range = range(judgement.expectation, known.range);
+                let range = if range.is_empty() { "–" } else { &range };
+                format!(" (known to differ: {range})")
+            }
+            _ => String::new(),
+        };
         let found = value.value.map_or("–".to_owned(), |value| {
             found(judgement.expectation, value)
         });
         match named(judgement, &value.point) {
-            point if point.is_empty() => found,
-            point => format!("{point}: {found}"),
+            point if point.is_empty() => format!("{found}{expected}"),
+            point => format!("{point}: {found}{expected}"),
         }
     });
     parts.collect::<Vec<_>>().join("; ")

@@ -148,7 +148,9 @@ pub fn run(options: &Options) -> Result<(), Failure> {
             numbers::count((absent + judgements.len()) as u64, "expectation")
         ));
     }
-    if options.study.length() == Length::Quick && judgements.iter().any(|one| one.why().is_some()) {
+    if options.study.length() == Length::Quick
+        && judgements.iter().any(|one| one.differs().next().is_some())
+    {
         output::note(
             "--quick: the causes describe full runs; their numbers may differ from those of this run",
         );

@@ -1,6 +1,6 @@
 //! The differences between two findings of a study.
 
-use crate::claims::{Claim, Judgement, Verdict};
+use crate::claims::{Claim, Judgement};
 use crate::study::Length;
 use record::FlowSummary;
 use studies::runs::{Finding, Findings};
@@ -100,7 +100,6 @@ impl<'c> Comparison<'c> {
                 Judgement::all(claims, study, findings, length)
             })
         };
-        let holds = |one: &Judgement<'_>| one.verdict == Verdict::Holds;
         let pairs: Vec<_> = judged(today).into_iter().zip(judged(then)).collect();
         Comparison {
             study: study.to_owned(),
@@ -108,7 +107,7 @@ impl<'c> Comparison<'c> {
             judged: pairs.len(),
             changed: pairs
                 .into_iter()
-                .filter(|(one, other)| holds(one) != holds(other))
+                .filter(|(one, other)| one.keeps_band() != other.keeps_band())
                 .collect(),
             difference: Difference::between(today, then),
         }

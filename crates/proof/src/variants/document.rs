@@ -29,7 +29,8 @@ fn changed(comparisons: &[Comparison<'_>]) -> Vec<Vec<String>> {
     let changed = comparisons.iter().flat_map(|of| &of.changed);
     let rows = changed.map(|(today, then)| {
         let told = |one: &Judgement<'_>| {
-            format!("{}: {}", words::verdict(one.verdict), words::measured(one))
+            let verdict = if one.keeps_band() { "holds" } else { "differs" };
+            format!("{verdict}: {}", words::measured(one))
         };
         vec![
             today.claim.id.clone(),

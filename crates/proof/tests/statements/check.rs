@@ -139,7 +139,8 @@ mod tests {
         what = "good"
         [[claim.expect]]
         what = "bad"
-        differs = "why"
+        [[claim.expect.differs]]
+        why = "why"
     "#;
 
     /// A statement that names both expectations, so that only the one beside it can be wrong.

@@ -27,12 +27,21 @@ struct Expectation {
     engines: Option<Vec<String>>,
     #[serde(default = "yes")]
     quick: bool,
-    differs: Option<String>,
     #[serde(default)]
-    differs_on: Vec<String>,
+    differs: Vec<Differs>,
     /// The measure and the band: `measure`, `at`, `at_least` and so on, as written.
     #[serde(flatten)]
     asked: BTreeMap<String, Value>,
+}
+
+#[derive(Deserialize)]
+struct Differs {
+    why: String,
+    engines: Option<Vec<String>>,
+    #[serde(default)]
+    unexplained: bool,
+    #[serde(default)]
+    never: bool,
 }
 
 fn yes() -> bool {
@@ -118,11 +127,11 @@ impl Claims {
             engines.any(|engines| engines.iter().any(is_sim))
         });
         simulated.flat_map(move |claim| {
-            let differing = claim
-                .expect
-                .iter()
-                .filter(move |expect| claim.known(expect).differs_on.iter().any(is_sim));
-            let causes = differing.filter_map(|expect| expect.differs.as_deref());
+            let known = claim.expect.iter().flat_map(move |expect| {
+                let known = expect.differs.iter();
+                known.filter(move |known| claim.differs_on(expect, known).iter().any(is_sim))
+            });
+            let causes = known.map(|known| known.why.as_str());
             let texts = claim.note.as_deref().into_iter().chain(causes);
             texts.map(|text| (claim.id.clone(), text))
         })
@@ -151,22 +160,29 @@ impl Claims {
 impl Claim {
     fn known(&self, expect: &Expectation) -> Known {
         let engines = expect.engines.as_ref().unwrap_or(&self.engines).clone();
-        let differs_on = match (&expect.differs, &expect.differs_on[..]) {
-            (None, _) => Vec::new(),
-            (Some(_), []) => engines.clone(),
-            (Some(_), some) => some.to_vec(),
+        let on = |engine: &&String| {
+            let mut known = expect.differs.iter();
+            known.any(|known| self.differs_on(expect, known).contains(engine))
         };
         Known {
-            engines,
-            differs_on,
+            differs_on: engines.iter().filter(on).cloned().collect(),
             is_full_only: !expect.quick,
-            asked: asked(&expect.asked, expect.engines.as_deref()),
+            asked: asked(expect),
+            engines,
         }
+    }
+
+    /// The engines on which the points differ.
+    fn differs_on<'c>(&'c self, expect: &'c Expectation, known: &'c Differs) -> &'c [String] {
+        let shown = expect.engines.as_ref().unwrap_or(&self.engines);
+        known.engines.as_ref().unwrap_or(shown)
     }
 }
 
 /// The measure, its band, and all other conditions, so that every change is noticed.
-fn asked(expect: &BTreeMap<String, Value>, engines: Option<&[String]>) -> String {
+fn asked(expect: &Expectation) -> String {
+    let (differs, engines) = (&expect.differs, expect.engines.as_deref());
+    let expect = &expect.asked;
     let mut parts = Vec::new();
     for (key, sign) in [("at_least", "≥"), ("at_most", "≤")] {
         if let Some(value) = expect.get(key) {
@@ -179,11 +195,13 @@ fn asked(expect: &BTreeMap<String, Value>, engines: Option<&[String]>) -> String
     let others = expect.iter();
     let others =
         others.filter(|(key, _)| !["measure", "at_least", "at_most"].contains(&key.as_str()));
-    told.extend(others.map(|(key, value)| match (key.as_str(), value) {
-        ("never", Value::Boolean(true)) => "at some points never".to_owned(),
-        ("unexplained", Value::Boolean(true)) => "no cause established".to_owned(),
-        (key, value) => format!("{key} {}", plain(value)),
-    }));
+    told.extend(others.map(|(key, value)| format!("{key} {}", plain(value))));
+    if differs.iter().any(|known| known.never) {
+        told.push("at some points never".to_owned());
+    }
+    if differs.iter().any(|known| known.unexplained) {
+        told.push("no cause established".to_owned());
+    }
     told.extend(engines.map(|engines| format!("on {} alone", engines.join(" and "))));
     told.join(", ")
 }
@@ -225,15 +243,18 @@ mod tests {
         quick = false
         [[claim.expect]]
         what = "bad"
-        differs = "why"
+        [[claim.expect.differs]]
+        why = "why"
         [[claim.expect]]
         what = "bad elsewhere: there"
-        differs = "why"
-        differs_on = ["quic"]
+        [[claim.expect.differs]]
+        why = "why"
+        engines = ["quic"]
         [[claim.expect]]
         what = "bad where it is shown"
         engines = ["linux"]
-        differs = "why"
+        [[claim.expect.differs]]
+        why = "why"
         [[claim.expect]]
         what = "the same"
         [[claim.expect]]

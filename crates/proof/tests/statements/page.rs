@@ -177,13 +177,15 @@ mod tests {
         measure = "jain"
         at_least = 0.9
         quick = false
-        differs = "why"
-        differs_on = ["linux"]
+        [[claim.expect.differs]]
+        why = "why"
+        engines = ["linux"]
         [[claim.expect]]
         what = "bad"
         measure = "even"
         at_most = "30s"
-        differs = "why"
+        [[claim.expect.differs]]
+        why = "why"
     "#;
 
     fn statement(claims: &[&str]) -> Statement {

@@ -137,7 +137,8 @@ mod tests {
         what = "good"
         [[claim.expect]]
         what = "bad"
-        differs = "why"
+        [[claim.expect.differs]]
+        why = "why"
         [[claim.expect]]
         what = "elsewhere"
         engines = ["quic"]

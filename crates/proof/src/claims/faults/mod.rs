@@ -17,7 +17,7 @@ use std::path::Path;
 use scenario::{Controller, Draft, Scenario};
 use serde::Deserialize;
 
-use super::expectation::fields;
+use super::points::fields;
 use super::spec::{Claim, ClaimsError};
 use crate::study::Shelf;
 use ::document::de::Wrong;

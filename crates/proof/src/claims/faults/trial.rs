@@ -29,7 +29,7 @@ pub struct Attempt<'c> {
     pub fault: &'c Fault,
     /// The claim.
     pub claim: &'c Claim,
-    /// The judgements of the expectations that hold without the fault.
+    /// The judgements of the expectations that hold without the fault, at one of their points or more.
     pub judgements: Vec<Judgement<'c>>,
     /// True if a first impression left out some of the claim's expectations.
     pub is_partial: bool,
@@ -148,7 +148,7 @@ impl<'c> Trial<'c> {
             judgements: judged
                 .iter()
                 .filter(|one| std::ptr::eq(one.claim, *claim))
-                .filter(|one| one.expectation.why_differs(EngineKind::Sim).is_none())
+                .filter(|one| one.values.iter().any(|value| one.known(value).is_none()))
                 .cloned()
                 .collect(),
             is_partial: length == Length::Quick && claim.expectations.iter().any(|of| !of.is_quick),
@@ -160,6 +160,7 @@ impl<'c> Trial<'c> {
 impl<'c> Attempt<'c> {
     /// The judgements that the fault refutes: a value lies outside the band, or what is timed or counted never happens. With
     /// another controller in its place, a missing value is no proof, since that controller may have no such quantity.
+    /// Points that are known to differ do not count.
     pub fn broken(&self) -> Vec<&Judgement<'c>> {
         let is_refuted = |one: &&Judgement<'c>| {
             let band = one.expectation.band;
@@ -167,7 +168,9 @@ impl<'c> Attempt<'c> {
                 Some(value) => !band.holds(value),
                 None => !self.fault.is_another_controller(),
             };
-            one.verdict == Verdict::Fails && one.values.iter().any(|of| is_outside(of.value))
+            let mut values = one.values.iter();
+            one.verdict == Verdict::Fails
+                && values.any(|of| one.known(of).is_none() && is_outside(of.value))
         };
         self.judgements.iter().filter(is_refuted).collect()
     }
