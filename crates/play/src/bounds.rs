@@ -1,7 +1,9 @@
 //! What a browser does not run. Whoever sends a link to a page must not be able to occupy the machine of whoever follows it.
 
 use document::{DocumentError, Reason};
-use scenario::Scenario;
+use scenario::{FlowSpec, Scenario};
+use transport::app;
+use transport::sender;
 use units::{Bytes, Duration};
 
 /// The maximum size of a scenario's text.
@@ -18,6 +20,15 @@ const MAX_DURATION: Duration = Duration::from_secs(3_600);
 
 /// The maximum of what flows send and links transmit: more than a minute of a processor.
 const MAX_TRAFFIC: Bytes = Bytes::new(100_000_000_000);
+
+/// The maximum of what all flows may send before their first ACK: each packet takes memory.
+const MAX_INITIAL: Bytes = Bytes::new(250_000_000);
+
+/// The maximum of all buffers together: each packet in a queue takes memory.
+const MAX_BUFFERS: Bytes = Bytes::new(1_000_000_000);
+
+/// The maximum of the objects and frames of all applications, finished or not.
+const MAX_OBJECTS: u64 = 1_000_000;
 
 /// Checks that the scenario reads no file, and is not too large.
 pub fn check(scenario: &Scenario) -> Result<(), DocumentError> {
@@ -67,5 +78,102 @@ pub fn check(scenario: &Scenario) -> Result<(), DocumentError> {
         let what = "what all links transmit in this time";
         return refused("duration", &what, &MAX_TRAFFIC.to_string());
     }
+    let initial = scenario.flows.iter().map(|flow| initial(scenario, flow));
+    if initial.sum::<Bytes>() > MAX_INITIAL {
+        let what = "what all flows send at first";
+        return refused("host.initial_cwnd", &what, &MAX_INITIAL.to_string());
+    }
+    let buffers = scenario.hops().flat_map(|link| {
+        let directions = [&link.data, &link.uplink];
+        directions.map(|direction| direction.buffer_bytes(link.rtt).unwrap_or_default())
+    });
+    let buffers = buffers.fold(0_u64, |sum, buffer| sum.saturating_add(buffer.get()));
+    if buffers > MAX_BUFFERS.get() {
+        let what = "what all buffers hold together";
+        let field = scenario.hop_name(0) + ".buffer";
+        return refused(&field, &what, &MAX_BUFFERS.to_string());
+    }
+    let objects = scenario.flows.iter().map(|flow| objects(scenario, flow));
+    if objects.fold(0, u64::saturating_add) > MAX_OBJECTS {
+        let what = "the number of objects of all flows";
+        return refused("flow.app", &what, &MAX_OBJECTS.to_string());
+    }
     Ok(())
+}
+
+/// What the flows of a group may send before their first ACK.
+fn initial(scenario: &Scenario, flow: &FlowSpec) -> Bytes {
+    let usual = sender::Config::default();
+    let host = flow.host.over(&scenario.host);
+    let mss = host.mss.unwrap_or(usual.mss.get());
+    let cwnd = host.initial_cwnd.unwrap_or(usual.initial_cwnd.into());
+    let most = host.send_buffer.unwrap_or(usual.send_buffer).get();
+    Bytes::new((cwnd * mss).min(most).saturating_mul(flow.count))
+}
+
+/// The expected number of objects that come to the flows of a group by the clock, however slow the network is.
+fn objects(scenario: &Scenario, flow: &FlowSpec) -> u64 {
+    let interval = match flow.application() {
+        app::Config::Poisson(poisson) => poisson.interval,
+        app::Config::RateLimited(frames) => frames.rate.time_for(frames.write),
+        _ => return 0,
+    };
+    let time = scenario.duration.unwrap_or(MAX_DURATION);
+    let within = time.as_nanos() / interval.as_nanos().max(1);
+    let of_each = flow.objects().unwrap_or(u64::MAX).min(within);
+    of_each.saturating_mul(flow.count)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::play::read;
+
+    const LINK: &str = "name='x'\nduration='30s'\npath={rate='1mbit',rtt='1ms'";
+
+    fn refusal(rest: &str) -> String {
+        read(&format!("{LINK}{rest}")).map_or_else(|error| error, |_| String::new())
+    }
+
+    #[test]
+    fn memory() {
+        for (rest, field) in [
+            (
+                "}\nhost={initial_cwnd=1000000,mss=536}\nflow=[{controller='reno'}]",
+                "host.initial_cwnd: ",
+            ),
+            (
+                "}\nflow=[{controller='reno',count=1000,host={initial_cwnd=1000}}]",
+                "host.initial_cwnd: ",
+            ),
+            (
+                ",buffer='90gb'}\nflow=[{controller='reno'}]",
+                "path.buffer: ",
+            ),
+            (
+                ",buffer='1000000p'}\nflow=[{controller='reno'}]",
+                "path.buffer: ",
+            ),
+            (
+                "}\nflow=[{controller='reno',app={kind='poisson',interval='100ns',sizes='1b'}}]",
+                "flow.app: ",
+            ),
+            (
+                "}\nflow=[{controller='reno',app={kind='rate',rate='1mbit',write='1b'}}]",
+                "flow.app: ",
+            ),
+        ] {
+            let said = refusal(rest);
+            assert!(
+                said.contains(field) && said.contains("at most"),
+                "{rest}: {said}"
+            );
+        }
+        for rest in [
+            "}\nhost={initial_cwnd=1000000,send_buffer='1mb'}\nflow=[{controller='reno',count=10}]",
+            ",buffer='100mb'}\nflow=[{controller='reno',count=1000}]",
+            "}\nflow=[{controller='reno',app={kind='poisson',interval='100ns',sizes='1b',count=1000}}]",
+        ] {
+            assert_eq!(refusal(rest), "");
+        }
+    }
 }
