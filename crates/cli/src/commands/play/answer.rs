@@ -24,13 +24,12 @@ use super::runs::{Job, Message, Runs};
 /// The timeout of a request's text.
 const TEXT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// What every answer says. The page's own policy is in the page; here is what only a header can say.
-const HEADERS: [(HeaderName, &str); 5] = [
+/// What every answer says, beside the [policy].
+const HEADERS: [(HeaderName, &str); 4] = [
     (CACHE_CONTROL, "no-store"),
     (REFERRER_POLICY, "no-referrer"),
     (X_CONTENT_TYPE_OPTIONS, "nosniff"),
     (X_FRAME_OPTIONS, "DENY"),
-    (CONTENT_SECURITY_POLICY, "frame-ancestors 'none'"),
 ];
 
 /// Tells the page that the simulator of this program runs its scenarios (`web/engine.js`).
@@ -70,7 +69,23 @@ pub async fn answer(
         let value = HeaderValue::from_static(value);
         response.headers_mut().insert(name, value);
     }
+    if let Ok(policy) = HeaderValue::from_str(&policy()) {
+        let headers = response.headers_mut();
+        headers.insert(CONTENT_SECURITY_POLICY, policy);
+    }
     Ok(response)
+}
+
+/// The policy of the page, with what only a header can say. A script that a worker begins with has the policy of its own answer.
+fn policy() -> String {
+    const BEFORE: &str = "http-equiv=\"Content-Security-Policy\" content=\"";
+    let page = play::page::file("index.html").unwrap_or_default();
+    let page = String::from_utf8_lossy(page);
+    let of_page = page
+        .split_once(BEFORE)
+        .and_then(|(_, rest)| rest.split_once('"'));
+    let of_page = of_page.map_or("default-src 'none'", |(policy, _)| policy);
+    format!("{of_page}; frame-ancestors 'none'")
 }
 
 async fn asked(
