@@ -7,7 +7,7 @@ import re
 import shutil
 import subprocess
 from pathlib import Path
-from urllib.parse import unquote
+from urllib.parse import quote, unquote
 
 LINK = re.compile(r'(href|src)="([^":#?]+)"')
 # Browsers show pictures, and people keep notebooks: these stay as they are.
@@ -34,6 +34,11 @@ pre {{ overflow-wrap: anywhere; white-space: pre-wrap; }}
 """
 
 
+def address(file: Path, folder: Path) -> str:
+    """What a page in `folder` calls the file."""
+    return quote(os.path.relpath(file, folder))
+
+
 class Sources:
     """Files of the repository at `root` for the built pages in `site`."""
 
@@ -41,7 +46,8 @@ class Sources:
         self.root = root
         self.site = site
         listed = subprocess.run(["git", "ls-files", "-z"], cwd=root, check=True, capture_output=True, text=True)
-        self.files = {Path(file) for file in listed.stdout.split("\0") if file}
+        # A symbolic link could lead out of the repository.
+        self.files = {Path(file) for file in listed.stdout.split("\0") if file and not (root / file).is_symlink()}
         self.children: dict[Path, set[Path]] = {}
         for file in self.files:
             for child, folder in zip([file, *file.parents], file.parents):
@@ -59,7 +65,7 @@ class Sources:
                 if (self.site / wanted).is_file():
                     return found[0]
                 placed = self.placed(wanted)
-                return f'{found[1]}="{os.path.relpath(placed, folder)}"' if placed else found[0]
+                return f'{found[1]}="{address(placed, folder)}"' if placed else found[0]
 
             text = page.read_text(encoding="utf-8")
             page.write_text(LINK.sub(link, text), encoding="utf-8")
@@ -77,7 +83,7 @@ class Sources:
         if not (self.site / place).exists():
             self.write(path, place, "")  # A first time, for the folders within.
             entries = [(child, self.placed(child)) for child in sorted(self.children[path])]
-            links = [f'<li><a href="{os.path.relpath(to, path)}">{html.escape(child.name)}</a>' for child, to in entries if to]
+            links = [f'<li><a href="{address(to, path)}">{html.escape(child.name)}</a>' for child, to in entries if to]
             self.write(path, place, f"<ul>\n{chr(10).join(links)}\n</ul>")
         return place
 

@@ -78,4 +78,7 @@ def write_list(site: Path) -> None:
 
 
 if __name__ == "__main__":
-    write_list(Path(sys.argv[1]))
+    if sys.argv[1:] == ["--name"]:
+        print(Version.of(Path(__file__).resolve().parents[2]).name)
+    else:
+        write_list(Path(sys.argv[1]))
