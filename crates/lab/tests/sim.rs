@@ -430,6 +430,15 @@ fn what_cannot_be_simulated_is_told() {
         refusal(&format!("duration = \"1s\"\n[path]\nrtt = \"1ms\"\n{flow}")),
         "flow.controller: nothing limits what this flow sends; give path.rate, bytes or host.nic"
     );
+    let links = "[[link]]\nname = \"a\"\nfrom = \"s\"\nto = \"m\"\nrate = \"10mbit\"\nrtt = \"1ms\"\n\
+                 [[link]]\nname = \"b\"\nfrom = \"m\"\nto = \"c\"\nrate = \"20mbit\"\n";
+    for way in ["from = \"c\"\nto = \"s\"\n", "route = [\"b\", \"a\"]\n"] {
+        assert_eq!(
+            refusal(&format!("duration = \"1s\"\n{links}{flow}{way}")),
+            "flow.controller: nothing limits what this flow sends; give links b, a, which it crosses from to to from, \
+             uplink = { rate = \"10mbit\" }, turn its route round, or give bytes or host.nic"
+        );
+    }
     let answer = refusal(&format!(
         "duration = \"1s\"\n[path]\nrtt = \"1ms\"\n[host]\nreceive_buffer = \"5kb\"\ninitial_receive_buffer = \"9kb\"\n{flow}"
     ));

@@ -195,12 +195,30 @@ fn check_bounded(
         return Ok(());
     }
     let (field, missing) = match (group.reverse, scenario.links.is_empty()) {
-        (true, _) => ("reverse", "path.uplink.rate"),
-        (false, true) => ("controller", "path.rate"),
-        (false, false) => ("controller", "a link of its route a rate"),
+        (true, _) => ("reverse", "path.uplink.rate,".to_owned()),
+        (false, true) => ("controller", "path.rate,".to_owned()),
+        (false, false) => ("controller", missing_rate(network, index)),
     };
-    let reason = format!("nothing limits what this flow sends; give {missing}, bytes or host.nic");
+    let reason = format!("nothing limits what this flow sends; give {missing} bytes or host.nic");
     Err(scenario.flow_error(index, field, &reason))
+}
+
+/// What to give the links of a group's route, none of which has a rate in its direction. If links are crossed from their
+/// `to` to their `from`, the rate that they may have in the data direction does not help.
+fn missing_rate(network: &Network<'_>, index: usize) -> String {
+    let against = network.route(index).there.iter();
+    let against = against.filter(|crossing| crossing.is_back);
+    let names: Vec<String> = against
+        .filter_map(|crossing| network.name(crossing.opposite()))
+        .collect();
+    if names.is_empty() {
+        return "a link of its route a rate,".to_owned();
+    }
+    let links = if names.len() == 1 { "link" } else { "links" };
+    let names = names.join(", ");
+    format!(
+        "{links} {names}, which it crosses from to to from, uplink = {{ rate = \"10mbit\" }}, turn its route round, or give"
+    )
 }
 
 /// Converts an error of the simulation about a scenario that passed its own checks.
