@@ -362,18 +362,18 @@ const SPARE_OF_CLASSES: [&str; 4] = ["mean", "p99", "max", "p95"];
 /// are more than twenty flows, one row per group of them, with quantiles over its flows. It has all columns, or those
 /// that fit a terminal of `width` columns.
 ///
-/// Below it, if they apply: completion times by size, and by way through a network; the links of a network or the hops of
+/// Below it, if they apply: completion times by way through a network, or else by size; the links of a network or the hops of
 /// a chain; and lines on incomplete transfers, on flows over the same time, on their fairness, and on a machine that was
 /// too slow. The text ends with a newline.
 pub fn table(records: &[Record], width: Option<usize>) -> String {
     let lanes = lanes(records);
-    let completions = completions(records).map(|classes| classes.sparing(&SPARE_OF_CLASSES));
     let links = links(records).map(|links| links.sparing(&SPARE_OF_LINKS));
-    let of_ways = ways::transfers(&lanes).map(|ways| ways.sparing(&SPARE_OF_CLASSES));
+    // The same transfers stand in one table only.
+    let transfers = ways::transfers(&lanes).or_else(|| completions(records));
+    let transfers = transfers.map(|table| table.sparing(&SPARE_OF_CLASSES));
     let tables = [flows(&lanes).sparing(&SPARE_OF_FLOWS)].into_iter();
     let tables: Vec<String> = tables
-        .chain(completions)
-        .chain(of_ways)
+        .chain(transfers)
         .chain(links)
         .map(|table| table.lines(width))
         .collect();

@@ -5,6 +5,7 @@ use tables::numbers::{known, span};
 use tables::statistics::{Spread, quantile};
 
 use super::lanes::{Group, Lane, groups};
+use super::overview::is_in_groups;
 use super::table::Table;
 
 /// Returns the way of the flow: the sites at its ends, or else the links of its route. `None` outside a network of links
@@ -25,8 +26,11 @@ pub(super) fn way(lane: &Lane<'_>) -> Option<String> {
 /// Returns the completion times of each group of flows in a network of links with names; `None` if no two groups have
 /// transfers.
 pub(super) fn transfers(lanes: &[Lane<'_>]) -> Option<Table> {
+    let is_in_groups = is_in_groups(lanes);
     let groups = groups(lanes).into_iter();
-    let rows: Vec<_> = groups.filter_map(|group| row(&group)).collect();
+    let rows: Vec<_> = groups
+        .filter_map(|group| row(&group, is_in_groups))
+        .collect();
     let headings = [
         "transfers of",
         "complete",
@@ -40,10 +44,11 @@ pub(super) fn transfers(lanes: &[Lane<'_>]) -> Option<Table> {
 }
 
 /// The transfers of a group that started after the warmup. There are none in its record if it kept only some.
-fn row(group: &Group<'_, '_>) -> Option<Vec<String>> {
+fn row(group: &Group<'_, '_>, is_in_groups: bool) -> Option<Vec<String>> {
     let first = group.lanes.first()?;
     let record = first.record;
     let way = way(first).filter(|_| record.transfers.every == 1)?;
+    let name = name(group, is_in_groups);
     let own: Vec<&Transfer> = transfers_of(record, first.summary.group).collect();
     let took = |transfer: &&Transfer| {
         let took = transfer.completed?.saturating_sub(transfer.start);
@@ -55,7 +60,7 @@ fn row(group: &Group<'_, '_>) -> Option<Vec<String>> {
     let over = |share| known(quantile(times.iter().copied(), share), span);
     (!own.is_empty()).then(|| {
         vec![
-            format!("{}, {way}", group.name),
+            format!("{name}, {way}"),
             times.len().to_string(),
             (own.len() - times.len()).to_string(),
             over(0.5),
@@ -64,6 +69,16 @@ fn row(group: &Group<'_, '_>) -> Option<Vec<String>> {
             known(largest, span),
         ]
     })
+}
+
+/// The names of a group's flows in the table of flows.
+fn name(group: &Group<'_, '_>, is_in_groups: bool) -> String {
+    match &group.lanes[..] {
+        _ if is_in_groups => group.name.clone(),
+        [only] => only.name.clone(),
+        [first, .., last] => format!("{} to {}", first.name, last.name),
+        [] => String::new(),
+    }
 }
 
 fn transfers_of(record: &Record, group: Option<usize>) -> impl Iterator<Item = &Transfer> {
