@@ -142,7 +142,7 @@ pub fn each_ends(commands: &[(&str, &str, Busy)]) {
             }
             // The signal ends it; or it ends in order, with a shell's code for the signal; or with success, if it runs
             // until it is told to end.
-            let until_told = ["emulate", "probe"].contains(command);
+            let until_told = ["emulate", "play", "probe"].contains(command);
             let is_sound = status.signal() == Some(signal.as_raw())
                 || status.code() == Some(130)
                 || (until_told && status.code() == Some(0));
