@@ -4,6 +4,9 @@ use std::collections::HashMap;
 
 use record::{FlowRecord, FlowSummary, Record};
 
+/// The maximum number of flows with a line each.
+const MAX_FLOW_LINES: usize = 20;
+
 /// A flow of one of the records.
 pub(super) struct Lane<'r> {
     /// Its controller, with a number if another flow has the same.
@@ -53,6 +56,11 @@ pub(super) struct Group<'l, 'r> {
     pub name: String,
     /// Its flows; at least one.
     pub lanes: Vec<&'l Lane<'r>>,
+}
+
+/// True if the table has a row per group instead of a row per flow.
+pub(super) fn is_in_groups(lanes: &[Lane<'_>]) -> bool {
+    lanes.len() > MAX_FLOW_LINES
 }
 
 /// The lanes by group, in the order of their first lanes.

@@ -4,7 +4,7 @@ use std::ptr;
 
 use units::{Bytes, Rate};
 
-use super::lanes::{Group, Lane, groups, lanes};
+use super::lanes::{Group, Lane, groups, is_in_groups, lanes};
 use super::links::{SPARE_OF_LINKS, links};
 use super::table::Table;
 use super::text::below;
@@ -17,9 +17,6 @@ use tables::statistics::quantile;
 
 /// The column of flows' limits.
 const LIMIT: &str = "limited by";
-
-/// The maximum number of flows with a line each.
-const MAX_FLOW_LINES: usize = 20;
 
 /// The maximum number of groups with a line each. More are not readable, and each is compared with all flows.
 const MAX_GROUP_LINES: usize = 100;
@@ -64,11 +61,6 @@ fn with_ways(mut table: Table, ways: impl Iterator<Item = Option<String>>) -> Ta
     }
     table.text.push(1);
     table
-}
-
-/// True if the table has a row per group instead of a row per flow.
-pub(super) fn is_in_groups(lanes: &[Lane<'_>]) -> bool {
-    lanes.len() > MAX_FLOW_LINES
 }
 
 /// Returns the table's cells of a flow.

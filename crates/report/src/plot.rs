@@ -3,9 +3,9 @@
 use serde::Serialize;
 use units::Duration;
 
+use super::lanes::is_in_groups;
 use super::lanes::{Lane, controllers, groups};
 use super::links::busiest;
-use super::overview::is_in_groups;
 use super::places::places;
 use super::points::{
     Step, is_pause, kilobytes, megabits, rates, round, rtprops, seconds, steps, thin,

@@ -4,8 +4,7 @@ use record::{Record, Transfer};
 use tables::numbers::{known, span};
 use tables::statistics::{Spread, quantile};
 
-use super::lanes::{Group, Lane, groups};
-use super::overview::is_in_groups;
+use super::lanes::{Group, Lane, groups, is_in_groups};
 use super::table::Table;
 
 /// Returns the way of the flow: the sites at its ends, or else the links of its route. `None` outside a network of links
