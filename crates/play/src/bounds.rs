@@ -154,7 +154,7 @@ mod tests {
                 "path.buffer: ",
             ),
             (
-                "}\nflow=[{controller='reno',app={kind='poisson',interval='100ns',sizes='1b'}}]",
+                "}\nflow=[{controller='reno',app={kind='poisson',interval='1us',sizes='1b'}}]",
                 "flow.app: ",
             ),
             (
@@ -171,7 +171,7 @@ mod tests {
         for rest in [
             "}\nhost={initial_cwnd=1000000,send_buffer='1mb'}\nflow=[{controller='reno',count=10}]",
             ",buffer='100mb'}\nflow=[{controller='reno',count=1000}]",
-            "}\nflow=[{controller='reno',app={kind='poisson',interval='100ns',sizes='1b',count=1000}}]",
+            "}\nflow=[{controller='reno',app={kind='poisson',interval='1us',sizes='1b',count=1000}}]",
         ] {
             assert_eq!(refusal(rest), "");
         }
