@@ -88,7 +88,12 @@ impl Record {
         let together = Together::of(summaries.iter(), &limits, window, payload_share);
         let controllers = OfController::each(&summaries, &limits, window, payload_share);
         let goodputs = summaries.iter().map(|flow| flow.goodput_bps as f64);
-        let fairness = Fairness::of(goodputs, &flows, scenario.warmup, end);
+        // Flows without a common link, such as those of opposite directions, have no shares of anything.
+        let fairness = if network.do_all_compete() {
+            Fairness::of(goodputs, &flows, scenario.warmup, end)
+        } else {
+            Fairness::default()
+        };
         let rtprop_ms = network.least_rtprop().as_millis_f64();
         let validity = Validity::at(rtprop_ms, std::iter::once(&path).chain(&next));
         Record {

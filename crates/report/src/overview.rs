@@ -238,9 +238,9 @@ fn named(text: String, record: &Record, records: &[Record], lanes: &[Lane<'_>]) 
     }
 }
 
-/// Describes how evenly the flows of a record shared its path.
+/// Describes how evenly the flows of a record shared its path, if they did.
 fn sharing(record: &Record) -> Vec<String> {
-    if record.flows.len() < 2 {
+    if record.flows.len() < 2 || !record.scenario.network().do_all_compete() {
         return Vec::new();
     }
     let (all, fairness) = (&record.summary.together, &record.summary.fairness);

@@ -3,8 +3,7 @@
 use serde::Serialize;
 use units::Duration;
 
-use super::lanes::is_in_groups;
-use super::lanes::{Lane, controllers, groups};
+use super::lanes::{Lane, controllers, groups, is_in_groups};
 use super::links::busiest;
 use super::places::places;
 use super::points::{

@@ -3,6 +3,7 @@
 //! `[path]`, a chain of `[[path.next]]`, and `[[link]]` are the same from here on: links with two directions, and routes
 //! over them.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 use units::{Duration, hint, told};
@@ -75,6 +76,29 @@ impl<'s> Network<'s> {
     /// The routes, one for each group of flows.
     pub fn routes(&self) -> &[Route] {
         &self.routes
+    }
+
+    /// True if the data of all groups compete: each group's meets that of every other on a link, directly or through other
+    /// groups between them.
+    pub fn do_all_compete(&self) -> bool {
+        let mut routes: Vec<&Route> = self.routes.iter().collect();
+        let Some(first) = routes.pop() else {
+            return true;
+        };
+        let mut met: BTreeSet<Crossing> = first.there.iter().copied().collect();
+        loop {
+            let before = routes.len();
+            routes.retain(|route| {
+                let meets = route.there.iter().any(|crossing| met.contains(crossing));
+                if meets {
+                    met.extend(&route.there);
+                }
+                !meets
+            });
+            if routes.is_empty() || routes.len() == before {
+                return routes.is_empty();
+            }
+        }
     }
 
     /// The site that sends a group's data, in a network of links with names.
@@ -157,5 +181,58 @@ impl<'s> Network<'s> {
         } else {
             forward
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LINKS: &str = r#"
+        name = "home"
+        duration = "1s"
+        [[link]]
+        name = "line"
+        from = "server"
+        to = "home"
+        rate = "100mbit"
+        rtt = "14ms"
+        uplink = { rate = "20mbit" }
+        [[link]]
+        name = "wifi"
+        from = "home"
+        to = "laptop"
+        rate = "250mbit"
+        rtt = "2ms"
+        uplink = { rate = "250mbit" }
+        [[link]]
+        name = "cable"
+        from = "home"
+        to = "television"
+        rate = "1gbit"
+        rtt = "1ms"
+    "#;
+
+    /// Whether all flows with these ends compete.
+    fn compete(ends: &[(&str, &str)]) -> bool {
+        let flows = ends.iter().map(|(from, to)| {
+            format!("[[flow]]\ncontroller = \"bbr1\"\nfrom = \"{from}\"\nto = \"{to}\"\n")
+        });
+        let text = format!("{LINKS}{}", flows.collect::<String>());
+        let scenario = text.parse::<Scenario>().expect("a scenario");
+        scenario.network().do_all_compete()
+    }
+
+    #[test]
+    fn flows_compete_over_common_links_in_one_direction() {
+        let (download, upload) = (("server", "laptop"), ("laptop", "server"));
+        let (to_screen, inside) = (("server", "television"), ("home", "laptop"));
+        assert!(compete(&[download, to_screen]));
+        assert!(
+            !compete(&[download, to_screen, upload]),
+            "opposite directions"
+        );
+        assert!(!compete(&[to_screen, inside]), "no common link");
+        assert!(compete(&[to_screen, inside, download]), "through the third");
     }
 }
