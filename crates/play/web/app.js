@@ -92,12 +92,10 @@ function join(engine) {
         }
         numbers.show(runs.records, ours);
         downloads.update();
+        $("results").dataset.shown = String(runs.isHeard);
     };
     // Many records come while a run goes on: the last one of a frame is shown.
     const soon = oncePerFrame(show);
-    const start = oncePerFrame(() => {
-        runs.start(state);
-    });
     runs.addEventListener("record", ({ detail }) => {
         if (!isOfLink) {
             problem(null);
@@ -122,14 +120,15 @@ function join(engine) {
         problem(detail, isOwn ? "own" : "text");
     });
     state.addEventListener("change", () => {
-        $("results").dataset.done = "false";
+        $("results").dataset.done = $("results").dataset.shown = "false";
+        // At once, and not with the next frame: the run goes on while this one is drawn.
+        runs.start(state);
         isOfLink = false;
         address();
         about();
         if (state.preset !== null && state.preset !== looked) {
             look();
         }
-        start();
     });
     theme.addEventListener("change", () => {
         views.theme(theme.name);

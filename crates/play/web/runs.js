@@ -10,6 +10,8 @@ const QUIET_MS = 200;
 export class Runs extends EventTarget {
     // The last record of each seed, by its place: 0 is the scenario's own.
     records = [];
+    // Whether the first of them is of this state, and not of the one before.
+    isHeard = false;
     done = 0;
     #engine;
     #later;
@@ -24,7 +26,8 @@ export class Runs extends EventTarget {
     start(state) {
         this.#forget();
         this.began = performance.now();
-        this.tookMs = this.firstMs = null;
+        this.tookMs = null;
+        this.isHeard = false;
         this.seeds = state.seeds;
         this.#run(state, 0);
         if (state.seeds > 1) {
@@ -57,7 +60,7 @@ export class Runs extends EventTarget {
                 this.records[place] = record;
                 until_s = record.summary.duration_s;
                 this.done += done ? 1 : 0;
-                this.firstMs ??= performance.now() - this.began;
+                this.isHeard ||= place === 0;
                 this.tookMs = performance.now() - this.began;
                 this.#tell("record", { place, record, done });
             },

@@ -8,12 +8,15 @@ import { measure, moment, number, scaleOf, ticks } from "./axis.js";
 import { highest } from "./decimate.js";
 import { between, latest } from "./search.js";
 import { CROWD } from "./times.js";
-import { View, letters, line, write } from "./view.js";
+import { View, line, widthOf, write } from "./view.js";
 
 const LEFT = 50, RIGHT = 14, TOP = 20, BETWEEN = 22, BOTTOM = 34;
 
 // The trail shows so many round trips, in so many points.
 const TRAIL_ROUNDS = 8, TRAIL_POINTS = 48, TRAIL_LEAST_MS = 250;
+
+// It fades in so many bands: a line for each of its points would take most of the time of all pictures.
+const TRAIL_BANDS = 6;
 
 export class OperatingPoint extends View {
     constructor(scene, root) {
@@ -154,8 +157,7 @@ export class OperatingPoint extends View {
             name("buffer ends further on →", right, "right");
         }
         const region = (text, from, to) => {
-            letters(pen, 11);
-            if (pen.measureText(text).width + 8 < to - from) {
+            if (widthOf(pen, text, 11) + 8 < to - from) {
                 write(pen, text, (from + to) / 2, TOP - 7, { colour: theme.faint, align: "center" });
             }
         };
@@ -197,25 +199,25 @@ export class OperatingPoint extends View {
         const trail = Math.max(TRAIL_ROUNDS * frame.rtprop, TRAIL_LEAST_MS);
         const points = isCrowd ? 1 : TRAIL_POINTS;
         this.now = [];
+        pen.lineJoin = "round";
         const walk = (colour, pointAt, radius) => {
-            let before = null;
-            for (let step = points - 1; step >= 0; step--) {
-                const point = pointAt(time_ms - (trail * step) / points);
-                const share = 1 - step / points;
-                if (point && before) {
-                    const style = { colour, width: 1 + 2 * share, alpha: 0.15 + 0.6 * share };
-                    const [from, to] = [frame.x(before.inflight), frame.x(point.inflight)];
-                    line(pen, [[from, frame.rttY(before.rtt)], [to, frame.rttY(point.rtt)]], style);
-                    line(pen, [[from, frame.rateY(before.rate)], [to, frame.rateY(point.rate)]], style);
-                }
-                before = point;
+            const walked = Array.from({ length: points }, (_, place) => pointAt(time_ms - (trail * (points - 1 - place)) / points));
+            const known = walked.filter((point) => point !== null);
+            const each = points / TRAIL_BANDS;
+            for (let from = 0; from + 1 < known.length; from += each) {
+                const some = known.slice(from, from + each + 1);
+                const share = (points - known.length + from + each) / points;
+                const style = { colour, width: 1 + 2 * share, alpha: 0.15 + 0.6 * share };
+                line(pen, some.map(({ inflight, rtt }) => [frame.x(inflight), frame.rttY(rtt)]), style);
+                line(pen, some.map(({ inflight, rate }) => [frame.x(inflight), frame.rateY(rate)]), style);
             }
-            if (before) {
-                for (const y of [frame.rttY(before.rtt), frame.rateY(before.rate)]) {
-                    dot(pen, frame.x(before.inflight), y, radius, colour, theme.page);
+            const now = walked.at(-1);
+            if (now) {
+                for (const y of [frame.rttY(now.rtt), frame.rateY(now.rate)]) {
+                    dot(pen, frame.x(now.inflight), y, radius, colour, theme.page);
                 }
             }
-            return before;
+            return now;
         };
         for (const flow of run.flows) {
             const point = walk(scene.look(flow).colour, (time) => pointOf(flow, time), isCrowd ? 3.5 : 5.5);
@@ -311,8 +313,7 @@ function dot(pen, x, y, radius, colour, edge) {
 
 // Writes along a line from one point to another, if there is room.
 function slope(pen, text, [fromX, fromY], [toX, toY], theme) {
-    letters(pen, 10);
-    if (Math.hypot(toX - fromX, toY - fromY) < pen.measureText(text).width + 40) {
+    if (Math.hypot(toX - fromX, toY - fromY) < widthOf(pen, text, 10) + 40) {
         return;
     }
     pen.save();

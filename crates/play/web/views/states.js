@@ -17,7 +17,12 @@ const KINDS = {
 
 const OTHER = { key: "other", letter: "?", pattern: "none" };
 
-export const stateOf = (name) => ({ name, ...(KINDS[name] ?? OTHER) });
+// What a state looks like, with its names from the longest to the shortest.
+const made = (name, kind) => ({ name, ...kind, names: [name, kind.name ?? name].map((it) => it.replace("_", " ")).concat(kind.letter) });
+
+const STATES = new Map(Object.entries(KINDS).map(([name, kind]) => [name, made(name, kind)]));
+
+export const stateOf = (name) => STATES.get(name) ?? made(name, OTHER);
 
 const TILE = 8;
 

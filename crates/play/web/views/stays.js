@@ -2,7 +2,7 @@
 
 import { Grounds, stateOf } from "./states.js";
 import { LEFT, RIGHT, timeScale } from "./times.js";
-import { letters, write } from "./view.js";
+import { widthOf, write } from "./view.js";
 
 // Draws them between two heights: as the ground of a picture, or as a ribbon.
 export function drawStays(pen, scene, flow, [y, height], width, isRibbon) {
@@ -21,9 +21,7 @@ export function drawStays(pen, scene, flow, [y, height], width, isRibbon) {
         if (size < 8) {
             continue;
         }
-        letters(pen, size);
-        const names = [stay.name.replace("_", " "), state.name.replace("_", " "), state.letter];
-        const name = names.find((name) => pen.measureText(name).width + 6 < right - left);
+        const name = state.names.find((name) => widthOf(pen, name, size) + 6 < right - left);
         const middle = (left + right) / 2;
         if (name && isRibbon) {
             const look = { colour: theme.text, size, align: "center", baseline: "middle", halo: theme.page };

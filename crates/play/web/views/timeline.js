@@ -101,7 +101,8 @@ export class Timeline extends View {
         const pause = Math.max(500, 3 * (scene.run.path.rtprop_ms || 0));
         pen.strokeStyle = isGuide ? scene.theme.text : look.colour;
         pen.lineWidth = isGuide ? 1.2 : isCrowd ? 1 : 1.6;
-        pen.lineJoin = "round";
+        // Curves have thousands of corners, which are too small to see: round ones take several times as long.
+        pen.lineJoin = "bevel";
         pen.globalAlpha = isGuide ? 0.75 : isCrowd ? 0.7 : 1;
         // In a crowd, dashes would say nothing, and take long.
         pen.setLineDash(dash ?? (isGuide ? [2, 3] : isCrowd ? [] : look.dash));

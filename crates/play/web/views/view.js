@@ -148,7 +148,9 @@ export class View {
         if (now - this.saidAt < SAY_MS) {
             this.later ??= setTimeout(() => {
                 this.later = undefined;
-                this.scene.dirty();
+                if (this.drawn !== "" && !this.figure.hidden) {
+                    this.#describe();
+                }
             }, SAY_MS);
             return;
         }
@@ -241,25 +243,47 @@ export function write(pen, text, x, y, { colour, size = 11, align = "left", base
     pen.fillText(text, x, y);
 }
 
-export function line(pen, points, { colour, width = 1, dash = [], alpha = 1 }) {
+export function line(pen, points, { colour, width = 1, dash, alpha = 1 }) {
     pen.strokeStyle = colour;
     pen.lineWidth = width;
-    pen.setLineDash(dash);
+    if (dash) {
+        pen.setLineDash(dash);
+    }
     pen.globalAlpha = alpha;
     pen.beginPath();
     for (const [x, y] of points) {
         pen.lineTo(x, y);
     }
     pen.stroke();
-    pen.setLineDash([]);
+    if (dash) {
+        pen.setLineDash([]);
+    }
     pen.globalAlpha = 1;
+}
+
+// The widths of texts by their size. Names are measured for each state of each picture, and there are few of them.
+const widths = new Map();
+const MOST_WIDTHS = 2000;
+
+// The width of a text in letters of this size.
+export function widthOf(pen, text, size) {
+    const key = `${size} ${text}`;
+    let width = widths.get(key);
+    if (width === undefined) {
+        letters(pen, size);
+        ({ width } = pen.measureText(text));
+        if (widths.size === MOST_WIDTHS) {
+            widths.clear();
+        }
+        widths.set(key, width);
+    }
+    return width;
 }
 
 // The first letters of a text that are not wider than this.
 export function fitting(pen, text, width, size = 10) {
-    letters(pen, size);
     let first = text;
-    while (first.length > 1 && pen.measureText(first).width > width) {
+    while (first.length > 1 && widthOf(pen, first, size) > width) {
         first = first.slice(0, -1);
     }
     return first;
