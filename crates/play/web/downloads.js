@@ -1,6 +1,6 @@
 // Downloads: the scenario as TOML with the numbers that `fullpipe run` shows for it, the tables of the record as CSV, the views as PNG.
 
-import { button, element } from "./dom.js";
+import { button, element, put } from "./dom.js";
 import { fileName } from "./state/document.js";
 import { shown } from "./state/quantity.js";
 import { isUsed } from "./editor/own.js";
@@ -28,12 +28,12 @@ export class Downloads {
     // Shows the numbers of this record.
     update() {
         const record = this.record();
-        this.command.textContent = `fullpipe run ${fileName(this.state.text)}.toml`;
+        put(this.command, `fullpipe run ${fileName(this.state.text)}.toml`);
         if (isUsed(this.state.text)) {
-            this.numbers.textContent = "A flow uses your own controller, which runs in this page only.";
+            put(this.numbers, "A flow uses your own controller, which runs in this page only.");
         } else if (record) {
             const flows = record.summary.flows.slice(0, 8).map((flow) => `${flow.controller} ${shown("rate", flow.goodput_bps)}`);
-            this.numbers.textContent = `It gives ${flows.join(", ")}${record.summary.flows.length > 8 ? ", …" : ""} (seed ${record.summary.seed}).`;
+            put(this.numbers, `It gives ${flows.join(", ")}${record.summary.flows.length > 8 ? ", …" : ""} (seed ${record.summary.seed}).`);
         }
     }
 

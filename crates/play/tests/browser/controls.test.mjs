@@ -114,6 +114,25 @@ test("an error is at its line, and the last numbers stay", async () => {
     await context.close();
 });
 
+test("a paste that is too long is refused at once", async () => {
+    const { page, context, heard } = await visited();
+    const before = await text(page);
+    await page.locator("#text summary").click();
+    const area = page.locator("#text textarea");
+    await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+    for (const long of ["[[flow]]\n".repeat(1e6), "\n".repeat(5000)]) {
+        await page.evaluate((copied) => navigator.clipboard.writeText(copied), long);
+        await area.press("Control+V");
+        assert.match(await page.locator("#text .error").textContent(), /^the text would have more than 65536 characters or 5000 lines/);
+        assert.equal(await text(page), before);
+        assert.equal(await page.locator("#text .gutter span").count(), before.split("\n").length);
+    }
+    assert.equal(await after(page, () => area.fill(before.replace("40ms", "41ms"))), "true");
+    assert.equal(await page.locator("#text .error").isVisible(), false);
+    assert.deepEqual(heard, []);
+    await context.close();
+});
+
 test("comments and what no control knows stay", async () => {
     const { page, context } = await visited();
     const own = '# mine\nname = "x" # a name\nduration = "1s"\n[path]\nrate = "5mbit" # slow\nrtt = "20ms"\nreorder = { share = "1%", by = "2ms" }\n\n# one\n[[flow]]\ncontroller = "reno" # old\n';

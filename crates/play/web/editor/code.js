@@ -2,9 +2,14 @@
 // like the one before.
 
 import { element, unique } from "../dom.js";
+import { isReadable, MOST_CHARACTERS, MOST_LINES } from "../state/bounds.js";
+
+const TOO_LONG = `the text would have more than ${MOST_CHARACTERS} characters or ${MOST_LINES} lines, and stays as it was: take a shorter one`;
 
 export class Code {
     #gutter;
+    // The last text that was readable.
+    #kept = "";
     #wrong = null;
     #numbered = "";
 
@@ -15,7 +20,9 @@ export class Code {
         this.area = element("textarea", {
             rows, spellcheck: false, autocapitalize: "off", autocomplete: "off", wrap: "off", "aria-label": label, "aria-describedby": told,
             on: {
-                input: () => { this.#number(); input(this.area.value); },
+                input: () => this.#changed(input),
+                paste: (event) => this.#brought(event, event.clipboardData),
+                drop: (event) => this.#brought(event, event.dataTransfer),
                 scroll: () => (this.#gutter.scrollTop = this.area.scrollTop),
                 keydown: (event) => this.#key(event),
             },
@@ -32,6 +39,7 @@ export class Code {
         if (text !== this.area.value) {
             this.area.value = text;
         }
+        this.#kept = text;
         this.#number();
     }
 
@@ -42,6 +50,26 @@ export class Code {
         this.told.textContent = problem ? (this.#wrong === null ? problem.message : `Line ${this.#wrong}: ${problem.message}`) : "";
         this.area.setAttribute("aria-invalid", String(Boolean(problem)));
         this.#number();
+    }
+
+    // Chromium takes minutes to insert a million lines: what is too long is refused before it does.
+    #brought(event, data) {
+        const { value, selectionStart, selectionEnd } = this.area;
+        if (!isReadable(value.slice(0, selectionStart) + data.getData("text/plain") + value.slice(selectionEnd))) {
+            event.preventDefault();
+            this.problem({ message: TOO_LONG, line: null });
+        }
+    }
+
+    #changed(input) {
+        if (!isReadable(this.area.value)) {
+            this.area.value = this.#kept;
+            this.problem({ message: TOO_LONG, line: null });
+            return;
+        }
+        this.#kept = this.area.value;
+        this.#number();
+        input(this.#kept);
     }
 
     #number() {

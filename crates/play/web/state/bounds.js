@@ -1,4 +1,4 @@
-// How long a text may be that others have written, so that the page can show it and read it at once.
+// How long a text may be that a link or a paste brings, so that the page can show it and read it at once.
 
 export const MOST_CHARACTERS = 1 << 16;
 export const MOST_LINES = 5000;
