@@ -3,8 +3,9 @@
 use document::{DocumentError, Reason};
 use scenario::{FlowSpec, Scenario};
 use transport::app;
-use transport::sender;
 use units::{Bytes, Duration};
+
+use crate::inflight;
 
 /// The maximum size of a scenario's text.
 pub const MAX_TEXT_BYTES: usize = 1 << 20;
@@ -23,6 +24,9 @@ const MAX_TRAFFIC: Bytes = Bytes::new(100_000_000_000);
 
 /// The maximum of what all flows may send before their first ACK: each packet takes memory.
 const MAX_INITIAL: Bytes = Bytes::new(250_000_000);
+
+/// The maximum of what all flows may have in flight: what one may have with the largest window of TCP, and not what two may.
+const MAX_INFLIGHT: Bytes = Bytes::new(1_100_000_000);
 
 /// The maximum of all buffers together: each packet in a queue takes memory.
 const MAX_BUFFERS: Bytes = Bytes::new(1_000_000_000);
@@ -78,7 +82,11 @@ pub fn check(scenario: &Scenario) -> Result<(), DocumentError> {
         let what = "what all links transmit in this time";
         return refused("duration", &what, &MAX_TRAFFIC.to_string());
     }
-    let initial = scenario.flows.iter().map(|flow| initial(scenario, flow));
+    let network = scenario.network();
+    let initial = scenario
+        .flows
+        .iter()
+        .map(|flow| inflight::initial(&network, flow));
     if initial.sum::<Bytes>() > MAX_INITIAL {
         let what = "what all flows send at first";
         return refused("host.initial_cwnd", &what, &MAX_INITIAL.to_string());
@@ -93,22 +101,18 @@ pub fn check(scenario: &Scenario) -> Result<(), DocumentError> {
         let field = scenario.hop_name(0) + ".buffer";
         return refused(&field, &what, &MAX_BUFFERS.to_string());
     }
+    if inflight::most(&network) > MAX_INFLIGHT {
+        let what = "what all flows may have in flight together";
+        let most = format!("{MAX_INFLIGHT} here; give a send buffer, or a buffer to each link");
+        let reason = Reason::of(what).words(format!(": at most {most}"));
+        return Err(DocumentError::new("host.send_buffer", reason));
+    }
     let objects = scenario.flows.iter().map(|flow| objects(scenario, flow));
     if objects.fold(0, u64::saturating_add) > MAX_OBJECTS {
         let what = "the number of objects of all flows";
         return refused("flow.app", &what, &MAX_OBJECTS.to_string());
     }
     Ok(())
-}
-
-/// What the flows of a group may send before their first ACK.
-fn initial(scenario: &Scenario, flow: &FlowSpec) -> Bytes {
-    let usual = sender::Config::default();
-    let host = flow.host.over(&scenario.host);
-    let mss = host.mss.unwrap_or(usual.mss.get());
-    let cwnd = host.initial_cwnd.unwrap_or(usual.initial_cwnd.into());
-    let most = host.send_buffer.unwrap_or(usual.send_buffer).get();
-    Bytes::new((cwnd * mss).min(most).saturating_mul(flow.count))
 }
 
 /// The expected number of objects that come to the flows of a group by the clock, however slow the network is.
@@ -174,6 +178,47 @@ mod tests {
             "}\nflow=[{controller='reno',app={kind='poisson',interval='1us',sizes='1b',count=1000}}]",
         ] {
             assert_eq!(refusal(rest), "");
+        }
+    }
+
+    /// Two windows of a gigabyte are too much where the network holds as much, or delivers as much.
+    #[test]
+    fn inflight() {
+        let flow = |more: &str| format!("flow=[{{controller='bbr1'{more}}}]");
+        let said = |path: &str, rest: &str| {
+            let text = format!("name='x'\nduration='8s'\npath={{{path}}}\n{rest}");
+            read(&text).map_or_else(|error| error, |_| String::new())
+        };
+        let long = "rate='100gbit',rtt='5s'";
+        for (path, rest) in [
+            (long, flow(",count=2")),
+            (long, flow(",count=1000,host={send_buffer='2mb'}")),
+            ("rtt='5s'", flow(",count=2")),
+            ("rate='1gbit',rtt='1s',buffer='300mb'", flow(",count=2")),
+            (
+                "rate='1mbit',rtt='1s',buffer='1mb',change=[{at='1s',rate='99gbit'}]",
+                flow(",count=2"),
+            ),
+        ] {
+            assert_eq!(
+                said(path, &rest),
+                "host.send_buffer: what all flows may have in flight together: at most 1.1gb here; \
+                 give a send buffer, or a buffer to each link",
+                "{path} {rest}"
+            );
+        }
+        for (path, rest) in [
+            (long, flow("")),
+            (long, flow(",count=2,bytes='100mb'")),
+            (long, flow(",count=100,host={send_buffer='4mb'}")),
+            (long, flow(",count=100,host={receive_buffer='4mb'}")),
+            (
+                "rate='1gbit',rtt='1s',buffer='200mb'",
+                flow(",count=1000,host={initial_cwnd=1}"),
+            ),
+            ("rate='100mbit',rtt='40ms'", flow(",count=100")),
+        ] {
+            assert_eq!(said(path, &rest), "", "{path} {rest}");
         }
     }
 }

@@ -17,6 +17,7 @@
 mod binary;
 mod bounds;
 mod exports;
+mod inflight;
 #[cfg(target_arch = "wasm32")]
 mod javascript;
 #[cfg(not(target_arch = "wasm32"))]

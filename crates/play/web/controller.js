@@ -5,8 +5,8 @@ const EVENTS = ["on_ack", "on_sent", "on_loss", "on_recovery", "on_timeout", "on
 const FLAGS = ["wants_prr", "responds_to_ecn", "needs_pacing"];
 const CHANGES = ["loss", "ecn", "repaired", "left", "undone"];
 const ANSWER = 14, ABILITIES = 0, LENGTH = 18;
-// In bytes. A larger window would only fill memory.
-const MAX_CWND = 1e9;
+// In bytes, for all connections together: larger windows would only fill memory.
+const MAX_CWNDS = 1e9;
 
 // Something is wrong with a controller. `where` is its name, and `line` the line of its source, or null.
 export class ControllerError extends Error {
@@ -153,7 +153,7 @@ export class Controllers {
         this.#within(controller, () => {
             const said = controller.object[event](...given(event, numbers));
             if (said !== undefined && said !== null) {
-                learn(controller, event, said, numbers);
+                learn(controller, event, said, numbers, MAX_CWNDS / this.#objects.size);
             } else if (event === "on_ack") {
                 throw wrong(event, said);
             }
@@ -221,7 +221,7 @@ function ack(numbers) {
     };
 }
 
-function learn({ mss }, event, said, numbers) {
+function learn({ mss }, event, said, numbers, most) {
     // Each is read once: what an answer gives the second time may be another number.
     const answer = Array.isArray(said) && said.length === 2 ? [said[0], said[1]] : [];
     if (answer.length === 0 || !answer.every((number) => typeof number === "number" && number >= 0)) {
@@ -234,7 +234,7 @@ function learn({ mss }, event, said, numbers) {
     if (rate < 8) {
         throw new AnswerError(event, `at ${rate} bit/s nothing would ever leave; give a pacing rate of 8 or more`);
     }
-    numbers[ANSWER] = Math.min(cwnd, MAX_CWND);
+    numbers[ANSWER] = Math.min(cwnd, most);
     numbers[ANSWER + 1] = rate;
 }
 
