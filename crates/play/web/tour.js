@@ -29,7 +29,7 @@ export const steps = [
     {
         title: "Measure the two limits instead",
         text: preset("figure-2").text,
-        say: "BBR keeps two estimates: the highest delivery rate of late, and the lowest RTT. Sending at that rate, with about one BDP in flight, is the operating point of the first step.",
+        say: "BBR keeps two estimates: the highest delivery rate of the last ten round trips, and the lowest RTT of the last ten seconds. At that rate, and with one BDP in flight, it is at the optimum of the first step.",
     },
     {
         title: "Find the bandwidth fast",
@@ -39,7 +39,7 @@ export const steps = [
     {
         title: "Keep looking for more",
         text: preset("figure-3").text,
-        say: "The two limits cannot be seen at once, so BBR probes for bandwidth by a quarter more, in one of eight round trips. When the rate doubles, a few such probes find it.",
+        say: "The two limits cannot be seen at once. So in one of eight round trips, BBR sends at 1.25 times its estimate of the bandwidth: when the rate of the path doubles, a few such probes find it.",
     },
     {
         title: "Keep looking for less delay",
@@ -49,7 +49,7 @@ export const steps = [
     {
         title: "Loss does not stop it",
         text: preset("figure-8").text,
-        say: "The path of step four with BBR: the same loss hardly costs anything. Raise it, and find where the argument ends: near the fifth that a probe can make up for.",
+        say: "The path of step four with BBR: the same loss hardly costs anything. Raise it, and find where the argument ends: a probe sends 1.25 times the estimate, and with a loss of a fifth it delivers no more than the estimate.",
     },
     {
         title: "And the neighbours?",
