@@ -136,6 +136,14 @@ function join(engine) {
         show();
     });
     addEventListener("hashchange", () => location.hash !== written && take(location.hash));
+    // On a phone, the pictures scroll within their own place.
+    const pictures = $("views");
+    pictures.append($("more"));
+    pictures.addEventListener("scroll", () => ($("more").hidden = pictures.scrollTop > 0), { passive: true });
+    $("more").addEventListener("click", () => {
+        pictures.scrollBy({ top: pictures.clientHeight * 0.8, behavior: reducedMotion ? "instant" : "smooth" });
+        pictures.focus({ preventScroll: true });
+    });
     $("start-tour").addEventListener("click", () => tour.open());
     $("share").addEventListener("click", async () => {
         // The address of a page that the program serves has a secret, and one from a disk leads others nowhere.

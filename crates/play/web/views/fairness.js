@@ -1,10 +1,11 @@
 // Fairness: the shares of the flows on top of each other, and Jain's index as a line above them.
 
 import { moment, number } from "./axis.js";
+import { END, SIZE } from "./labels.js";
 import { after } from "./search.js";
 import { deliveries, jain, known } from "./shares.js";
 import { BOTTOM, CROWD, LEFT, RIGHT, TOP, drawMoment, drawTimes, overTime, pointing, timeScale } from "./times.js";
-import { View, line, write } from "./view.js";
+import { View, line, widthOf, write } from "./view.js";
 
 const percent = (share) => (Number.isNaN(share) ? "–" : `${number(100 * share, 2)} %`);
 
@@ -71,12 +72,15 @@ export class Fairness extends View {
             pen.fillStyle = scene.look(run.flows[flow]).colour;
             pen.globalAlpha = 0.75;
             pen.beginPath();
-            for (const point of [...edges.bottom, ...edges.top.reverse()]) {
+            for (const point of [...edges.bottom, ...edges.top.toReversed()]) {
                 pen.lineTo(...point);
             }
             pen.fill();
             pen.globalAlpha = 1;
             line(pen, edges.top, { colour: theme.page, width: run.flows.length > 40 ? 0.3 : 1 });
+            if (run.flows.length <= CROWD) {
+                nameArea(pen, run.flows[flow].label, edges, LEFT + END * (width - LEFT - RIGHT), theme);
+            }
         });
         for (const [first, last] of known(this.jain)) {
             const index = [[x(ends[first] - interval), y(this.jain[first])]];
@@ -127,5 +131,25 @@ export class Fairness extends View {
             const { index, shares } = this.#at(time);
             return [number(index, 2), ...shares.map(percent)];
         });
+    }
+}
+
+// Writes a name into an area between two edges, at the last place before `end` that is high enough for it.
+function nameArea(pen, text, { bottom, top }, end, theme) {
+    const wide = widthOf(pen, text, SIZE) + 8;
+    for (let last = top.findLastIndex(([x]) => x < end); last >= 0; last--) {
+        let low = Infinity, high = -Infinity;
+        for (let first = last; first >= 0 && bottom[first][1] - top[first][1] > SIZE + 4; first--) {
+            low = Math.min(low, bottom[first][1]);
+            high = Math.max(high, top[first][1]);
+            if (low - high <= SIZE + 4) {
+                break;
+            }
+            if (top[last][0] - top[first][0] >= wide) {
+                const look = { colour: theme.text, size: SIZE, align: "center", baseline: "middle", halo: theme.page };
+                write(pen, text, (top[first][0] + top[last][0]) / 2, (low + high) / 2, look);
+                return;
+            }
+        }
     }
 }

@@ -2,10 +2,11 @@
 
 import { measure, moment, number, scaleOf, ticks } from "./axis.js";
 import { decimate, highest } from "./decimate.js";
+import { Labels, SIZE } from "./labels.js";
 import { latest } from "./search.js";
 import { drawStays } from "./stays.js";
 import { BOTTOM, CROWD, LEFT, RIGHT, TOP, drawMoment, drawTimes, overTime, pointing, timeScale } from "./times.js";
-import { View, line, write } from "./view.js";
+import { View, line, widthOf, write } from "./view.js";
 
 export class Timeline extends View {
     // `what` has name, title, unit ("bit/s", "B", "ms" or ""), and curves(run) → [{ flow, at, values, name, isGuide, dash }]. It may
@@ -84,16 +85,25 @@ export class Timeline extends View {
             const points = stepPoints(steps, scene.window.to).map(([time, value]) => [x(time), y(value)]);
             line(pen, points, { colour: theme.faint, dash: [6, 4] });
         }
+        const labels = new Labels({ left: LEFT, right: width - RIGHT, top: TOP - 6, bottom: height - BOTTOM });
         for (const curve of curves) {
-            this.#curve(pen, curve, x, y, width);
+            this.#curve(pen, curve, x, y, width, labels);
         }
         for (const { steps, name } of this.references) {
-            this.#name(pen, steps, name, y, width);
+            this.#name(pen, steps, name, y, width, labels);
+        }
+        const named = curves.filter(({ isQuiet }) => !isQuiet);
+        if (named.length > 1 && named.length <= CROWD) {
+            for (const curve of named) {
+                const colour = curve.flow && !curve.isGuide ? scene.look(curve.flow).colour : theme.text;
+                labels.name(pen, curve, curve.name, { colour, halo: theme.page });
+            }
         }
         pen.restore();
     }
 
-    #curve(pen, { flow, at, values, isGuide, dash }, x, y, width) {
+    #curve(pen, curve, x, y, width, labels) {
+        const { flow, at, values, isGuide, isQuiet, dash } = curve;
         const { scene } = this;
         const { from, to } = scene.window;
         const isCrowd = this.curves.length > CROWD;
@@ -108,15 +118,19 @@ export class Timeline extends View {
         pen.setLineDash(dash ?? (isGuide ? [2, 3] : isCrowd ? [] : look.dash));
         pen.beginPath();
         const cuts = [];
-        let before = -Infinity;
+        let before = -Infinity, last;
         const columns = Math.ceil((width - LEFT - RIGHT) * scene.scale);
         decimate(at, values, from, to, columns, (time, value) => {
-            const level = Math.max(y(value), -1e4);
+            const point = [x(time), Math.max(y(value), -1e4)];
             if (time - before > pause) {
-                pen.moveTo(x(time), level);
+                pen.moveTo(...point);
+                last = point;
             }
-            pen.lineTo(x(time), level);
-            before = time;
+            pen.lineTo(...point);
+            if (!isCrowd && !isQuiet) {
+                labels.note(curve, last, point);
+            }
+            [before, last] = [time, point];
             if (value > this.top) {
                 cuts.push(x(time));
             }
@@ -135,7 +149,7 @@ export class Timeline extends View {
         }
     }
 
-    #name(pen, steps, name, y, width) {
+    #name(pen, steps, name, y, width, labels) {
         const { theme, window } = this.scene;
         const value = stepAt(steps, window.to);
         const level = y(value);
@@ -144,7 +158,9 @@ export class Timeline extends View {
         }
         const isBelow = level < TOP + 14;
         const text = `${name} ${measure(value, this.what.unit)}`;
-        write(pen, text, width - RIGHT - 4, level + (isBelow ? 13 : -4), { colour: theme.text, align: "right", halo: theme.page });
+        const right = width - RIGHT - 4, bottom = level + (isBelow ? 13 : -4);
+        labels.take({ left: right - widthOf(pen, text, SIZE), right, top: bottom - SIZE, bottom });
+        write(pen, text, right, bottom, { colour: theme.text, align: "right", halo: theme.page });
     }
 
     moving(pen, size) {
