@@ -95,7 +95,15 @@ function join(engine) {
         $("results").dataset.shown = String(runs.isHeard);
     };
     // Many records come while a run goes on: the last one of a frame is shown.
-    const soon = oncePerFrame(show);
+    const soon = oncePerFrame(() => {
+        try {
+            show();
+        } catch ({ message }) {
+            // A controller can forge its record.
+            runs.records.length = 0;
+            problem({ message: `the record of the run cannot be shown: ${message}`, line: null });
+        }
+    });
     runs.addEventListener("record", ({ detail }) => {
         if (!isOfLink) {
             problem(null);

@@ -129,20 +129,21 @@ export class Controllers {
         const wanted = new TextDecoder().decode(new Uint8Array(this.#exports.memory.buffer, name, length));
         const numbers = this.#at(values);
         const [now_ns, mss, initial_cwnd, seed] = numbers;
-        const known = this.#classes[wanted];
-        if (!known) {
+        const known = Object.hasOwn(this.#classes, wanted) ? this.#classes[wanted] : null;
+        if (known === null) {
             throw new ControllerError("there is no controller with this name; write one, or name one of those there are", wanted, null);
         }
         const controller = { name: wanted, ...known, mss };
-        this.#within(controller, () => {
-            controller.object = new known.made({ mss, initial_cwnd, now_ns, seed });
+        // Even a name may be a getter of somebody's.
+        const abilities = this.#within(controller, () => {
+            const object = new known.made({ mss, initial_cwnd, now_ns, seed });
+            controller.object = object;
             this.#look(controller, numbers);
+            return [...EVENTS.map((event) => typeof object[event] === "function"), ...FLAGS.map((flag) => Boolean(object[flag]))];
         });
-        const { object } = controller;
-        if (typeof object.on_ack !== "function") {
+        if (!abilities[EVENTS.indexOf("on_ack")]) {
             throw new ControllerError("on_ack is missing; add on_ack(ack), which returns [cwnd in bytes, pacing rate in bit/s]", wanted, null);
         }
-        const abilities = [...EVENTS.map((event) => typeof object[event] === "function"), ...FLAGS.map((flag) => Boolean(object[flag]))];
         numbers[ABILITIES] = abilities.reduce((bits, has, place) => bits + (has ? 2 ** place : 0), 0);
         this.#objects.set(++this.#next, controller);
         return this.#next;
@@ -182,7 +183,7 @@ export class Controllers {
     // Calls somebody's code. An error ends the run: it passes through the module, which is not called again.
     #within(controller, call) {
         try {
-            call();
+            return call();
         } catch (error) {
             throw failed(error, controller);
         }

@@ -6,6 +6,7 @@
 // with `done`, of all; { id, error }, an object with a `message` and, of an error in a controller, the `line` of its source and as `where`
 // its name; or { id } several times a second while there is nothing to show.
 
+import { standAlone } from "./alone.js";
 import { load } from "./controller.js";
 import { Play } from "./play.js";
 
@@ -17,6 +18,8 @@ const MAX_SHARE = 0.25;
 const MAX_SILENCE_MS = 250;
 // The most characters of an error.
 const MAX_MESSAGE = 500;
+
+standAlone();
 
 const slices = new MessageChannel();
 let module, id = null, play, shown, cost, told;

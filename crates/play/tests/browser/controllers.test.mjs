@@ -49,6 +49,7 @@ test("an error has the line of the source", async () => {
         [method("this.state = 'Happy'; return [1e5, 1e6];"), 3, "state: Happy is not a state"],
         ["class Mine {}", null, "export the class"],
         ["export default class Mine {}", null, "on_ack is missing"],
+        ["export default class Mine {\n    get on_ack() {\n        throw new Error('got');\n    }\n}\n", 3, "Error: got"],
         [method("for (;;);"), null, "did not return within 3 seconds"],
     ]) {
         const error = await run(page, "js:Mine", { Mine: mine });
@@ -56,9 +57,25 @@ test("an error has the line of the source", async () => {
         assert.equal(error.line, line, `${mine}: ${error.message}`);
         assert.ok(error.message.includes(part), error.message);
     }
-    const missing = await run(page, "js:Other", { Mine: source("fixed") });
-    assert.match(missing.message, /^js:Other: there is no controller with this name/);
+    for (const other of ["Other", "__proto__", "constructor"]) {
+        const missing = await run(page, `js:${other}`, { Mine: source("fixed") });
+        assert.ok(missing.message.startsWith(`js:${other}: there is no controller with this name`), missing.message);
+    }
     assert.ok((await run(page, "reno")).goodputs, "the next run has a worker");
+    await context.close();
+});
+
+test("a controller has no storage of the page's origin, no network, and no worker of its own", async () => {
+    const { page, context } = await visit(opened.browser, opened.address);
+    const spy = `export default class Spy {
+        on_ack() {
+            const names = ["indexedDB", "caches", "navigator", "BroadcastChannel", "Worker", "fetch", "XMLHttpRequest", "WebSocket"];
+            const found = names.filter((name) => name in self || name in WorkerGlobalScope.prototype);
+            const code = (() => { try { return Function("return this")() && "code"; } catch { return "no code"; } })();
+            throw new Error("found " + found + "; " + code);
+        }
+    }`;
+    assert.match((await run(page, "js:Spy", { Spy: spy })).message, /found ; no code$/);
     await context.close();
 });
 
@@ -73,7 +90,7 @@ test("a controller can send nothing anywhere", async () => {
     const { page, context } = await visit(opened.browser, opened.address);
     const spy = `export default class Spy {
         constructor() {
-            fetch("${elsewhere}/fetch").catch(() => {});
+            try { fetch("${elsewhere}/fetch").catch(() => {}); } catch {}
             import("${elsewhere}/import.js").catch(() => {});
             try { new WebSocket("${elsewhere}/socket".replace("http", "ws")); } catch {}
             try { importScripts("${elsewhere}/scripts.js"); } catch {}
@@ -147,11 +164,17 @@ test("what a controller says in its worker's place ends its run in one line", as
         const real = self.postMessage.bind(self);
         self.postMessage = ({ id }) => { real(null); real({}); real(${said}); };
         export default class Liar { on_ack() { return [1e5, 1e7]; } }`;
+    const record = (other) => JSON.stringify({ summary: { duration_s: 1, flows: [] }, path: { links: [], rtprops_ms: [] }, payload_share: 1, tables: {}, ...other });
+    const forged = (head) => `{ id, done: true, record: new Uint8Array([${head.length & 255}, ${head.length >> 8}, 0, 0, ...new TextEncoder().encode(${JSON.stringify(head)})]) }`;
     const thrower = (thrown) => `export default class Thrower { on_ack() { throw ${thrown}; } }`;
     for (const [source, part] of [
         [liar("{ id, done: true }"), "cannot be read"],
         [liar("{ id, record: 5 }"), "cannot be read"],
         [liar("{ id, record: new Uint8Array(64) }"), "cannot be read"],
+        [liar(forged("{}")), "cannot be read"],
+        [liar(forged(record({ summary: { duration_s: 1e300, flows: [] } }))), "it lacks its duration"],
+        [liar(forged(record({ summary: { duration_s: 1, flows: [{ id: 7 }] } }))), "it lacks its flows"],
+        [liar(forged(record({ tables: { samples: { rows: 1, columns: {} } } }))), "it lacks its tables"],
         [liar("{ id, error: null }"), "no text"],
         [liar("{ id, error: { message: { toString: 1 } } }"), "no text"],
         [thrower("{ toString() { throw null; } }"), "no text"],

@@ -29,7 +29,7 @@ function ofSamples(run) {
 function ofThroughput(run) {
     const { flow = [], from_s = [], interval_s = [], delivered_bytes = [] } = run.throughput;
     const interval = (interval_s[0] ?? 1) * 1000;
-    const count = Math.max(Math.floor(run.now_ms / interval), 1);
+    const count = Math.max(Math.min(Math.floor(run.now_ms / interval), flow.length), 1);
     const ends = Float64Array.from({ length: count }, (_, place) => (place + 1) * interval);
     const places = new Map(run.flows.map(({ id }, place) => [id, place]));
     const delivered = run.flows.map(() => new Float64Array(count));
