@@ -1,4 +1,5 @@
-"""Whether every link of a built site leads to a file and an anchor in it, and whether a page loads anything from elsewhere."""
+"""Whether every link of a built site leads to a file and an anchor in it, and whether a page loads anything from elsewhere, or
+has a script in its text: those of the site stand around it."""
 
 import re
 from html.parser import HTMLParser
@@ -16,10 +17,17 @@ class Page(HTMLParser):
         self.anchors: set[str] = set()
         self.links: list[str] = []
         self.loads: list[str] = []
+        self.scripts: list[str] = []
+        self.is_text = False
         self.feed(file.read_text(encoding="utf-8"))
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.is_text = self.is_text or tag == "main"
+        if self.is_text and tag in ("script", "iframe", "object", "embed"):
+            self.scripts.append(f"<{tag}")
         for name, value in attrs:
+            if self.is_text and name.startswith("on"):
+                self.scripts.append(name)
             if value is None:
                 continue
             if name == "id" or (tag, name) == ("a", "name"):
@@ -27,15 +35,22 @@ class Page(HTMLParser):
             elif name in ("href", "src", "data", "poster"):
                 (self.links if tag == "a" else self.loads).append(value)
 
+    def handle_endtag(self, tag: str) -> None:
+        self.is_text = self.is_text and tag != "main"
+
 
 def faults(site: Path) -> list[str]:
-    """A line for each link that leads nowhere, and for each thing that is loaded from elsewhere."""
+    """A line for each link that leads nowhere, each thing that is loaded from elsewhere, and each script in a text."""
     pages = {file: Page(file) for file in sorted(site.rglob("*.html"))}
     found = []
     for file, page in pages.items():
         shown = file.relative_to(site)
+        found += [f"{shown}: has {script} in its text" for script in page.scripts]
         for link in page.links + page.loads:
             parts = urlsplit(link)
+            if parts.scheme == "javascript":
+                found.append(f"{shown}: has {link} in its text")
+                continue
             if parts.scheme == "data":
                 continue
             if parts.scheme or parts.netloc:
