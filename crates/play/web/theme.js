@@ -1,10 +1,11 @@
-// Light or dark: as the system says, until somebody chooses. The choice is kept where the browser allows it.
+// Light or dark: as the system says, until somebody chooses. The choice is kept where the browser allows it. Paper is light.
 
 const KEY = "fullpipe-theme";
 const dark = matchMedia("(prefers-color-scheme: dark)");
 
 export class Theme extends EventTarget {
     #chosen = null;
+    #isOnPaper = false;
 
     constructor(button) {
         super();
@@ -21,11 +22,17 @@ export class Theme extends EventTarget {
             show();
         });
         dark.addEventListener("change", show);
+        for (const [event, is] of [["beforeprint", true], ["afterprint", false]]) {
+            addEventListener(event, () => {
+                this.#isOnPaper = is;
+                show();
+            });
+        }
         show();
     }
 
     get name() {
-        return this.#chosen ?? (dark.matches ? "dark" : "light");
+        return this.#isOnPaper ? "light" : (this.#chosen ?? (dark.matches ? "dark" : "light"));
     }
 }
 
