@@ -54,10 +54,14 @@ pub struct Connection {
     /// Whether the transport paces every controller. If not, it paces only those that [need
     /// it](Controller::needs_pacing).
     pub is_paced: bool,
+    /// Whether the peer acknowledges packets selectively, as QUIC and TCP's SACK do. If not, the transport finds at most
+    /// one loss a round trip (BBR draft, `C.has_selective_acks`).
+    pub has_selective_acks: bool,
 }
 
 impl Connection {
-    /// A connection that begins `now`, on a transport that paces every controller, with the seed zero.
+    /// A connection that begins `now`, on a transport that paces every controller, to a peer with selective ACKs, with
+    /// the seed zero.
     pub const fn new(now: Time, mss: Bytes, initial_cwnd: Bytes) -> Connection {
         Connection {
             now,
@@ -65,6 +69,7 @@ impl Connection {
             initial_cwnd,
             seed: 0,
             is_paced: true,
+            has_selective_acks: true,
         }
     }
 }

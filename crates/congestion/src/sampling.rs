@@ -255,8 +255,22 @@ impl Sampler {
     /// that of sent ones.
     #[inline]
     pub fn on_packet_acked(&mut self, now: Time, packet: &PacketState) {
-        self.delivered = (self.delivered + packet.bytes).min(self.sent);
+        self.on_bytes_delivered(now, packet.bytes);
+        self.on_packet_named(packet);
+    }
+
+    /// The ACK in progress shows that `bytes` more have arrived, without naming their packets: a duplicate ACK of a TCP
+    /// receiver without SACK (BBR draft, "TCP Connections without SACK"). When a later ACK names them, they go to
+    /// [`Sampler::on_packet_named`]. An ACK that names none gives no rate.
+    #[inline]
+    pub fn on_bytes_delivered(&mut self, now: Time, bytes: Bytes) {
+        self.delivered = (self.delivered + bytes).min(self.sent);
         self.delivered_time = now;
+    }
+
+    /// The ACK in progress names `packet` as delivered. Its bytes are counted by [`Sampler::on_bytes_delivered`].
+    #[inline]
+    pub fn on_packet_named(&mut self, packet: &PacketState) {
         if self
             .newest
             .is_none_or(|newest| packet.sequence > newest.sequence)

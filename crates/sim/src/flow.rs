@@ -48,7 +48,7 @@ impl<C: Controller> Flow<C> {
     /// The first invalid value.
     pub(crate) fn new(
         index: FlowIndex,
-        config: FlowConfig<C>,
+        mut config: FlowConfig<C>,
         seed: u64,
         requests_host: HostIndex,
         network: &mut Network,
@@ -71,6 +71,7 @@ impl<C: Controller> Flow<C> {
                 wrong(error.within(format_args!("buffer_changes[{place}]")))
             })?;
         }
+        config.sender.has_selective_acks &= config.receiver.max_sack_blocks > 0;
         let app = config.app.validate();
         app.map_err(|error| wrong(error.within("app")))?;
         let mut way = |host: Option<HostIndex>, route: &Route, name: &str| {

@@ -9,5 +9,6 @@ mod fast_open;
 mod hostile_paths;
 mod marks;
 mod networks;
+mod no_sack;
 mod pitfalls;
 mod support;

@@ -243,8 +243,10 @@ impl Receiver {
         if self.delayed.on_data(now, self.window.rtt()) {
             self.delayed.quicken(self.window_segments());
         }
+        // Without SACK, an ACK that moves the window is no duplicate, and shows no loss (Linux `tcp_data_queue_ofo`).
+        let may_open = self.config.max_sack_blocks > 0 || data.seq <= self.stream.next();
         let stored = self.stream.stored();
-        if self.window.on_segment(data.len, self.mss, stored) {
+        if may_open && self.window.on_segment(data.len, self.mss, stored) {
             self.delayed.quicken_for_window();
         }
     }

@@ -26,6 +26,9 @@ pub struct Config {
     pub min_rto: Duration,
     /// The maximum retransmission timeout, including backoff (Linux `TCP_RTO_MAX`).
     pub max_rto: Duration,
+    /// Whether the peer reports what arrives behind a hole (SACK, RFC 2018). If not, neither method of loss detection
+    /// applies: three duplicate ACKs show a loss (RFC 5681, 6582).
+    pub has_selective_acks: bool,
     /// The method of loss detection.
     pub loss_detection: LossDetection,
     /// The place where bursts are spread over time.
@@ -50,6 +53,7 @@ impl Default for Config {
             send_buffer: Bytes::new(1 << 30),
             min_rto: Duration::from_millis(200),
             max_rto: Duration::from_secs(120),
+            has_selective_acks: true,
             loss_detection: LossDetection::default(),
             pacing: Pacing::default(),
             max_burst: MAX_OFFLOAD,

@@ -15,6 +15,8 @@ pub struct Delivery {
     pub is_progress: bool,
     /// Whether data were newly acknowledged selectively.
     pub is_selective: bool,
+    /// Whether it is a duplicate ACK of a peer without SACK: a packet has arrived behind a hole.
+    pub is_duplicate: bool,
     /// Whether a packet arrived that was sent before the recovery and never retransmitted (Linux
     /// `FLAG_ORIG_SACK_ACKED`).
     pub has_first_transmission: bool,
@@ -42,6 +44,7 @@ impl Delivery {
             bytes: Bytes::ZERO,
             is_progress: false,
             is_selective: false,
+            is_duplicate: false,
             has_first_transmission: false,
             in_order: 0,
             oldest: None,
@@ -64,6 +67,17 @@ impl Delivery {
                 sent: packet.state.sent_time,
                 is_retransmitted: packet.is_retransmitted,
             });
+        }
+    }
+
+    /// Notes that a cumulative ACK without SACK covers a retransmitted packet. What else it covers may have arrived long
+    /// before, so it shows no first transmission, and only its timestamp shows a round-trip time (Linux
+    /// `tcp_clean_rtx_queue`).
+    pub fn on_hole_filled(&mut self) {
+        self.has_first_transmission = false;
+        self.oldest = None;
+        if let Some(newest) = &mut self.newest {
+            newest.is_retransmitted = true;
         }
     }
 

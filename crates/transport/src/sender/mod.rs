@@ -21,6 +21,7 @@
 //! | `rack`, `tlp` | loss detection by time; the tail loss probe | RFC 8985 |
 //! | `reordering` | the wait for an overtaken packet | RFC 8985, and measurement |
 //! | `dup_threshold` | loss detection by counting | RFC 6675 |
+//! | `new_reno` | loss detection by duplicate ACKs, for a peer without SACK | RFC 5681, 6582, 3042 |
 //! | `rto` | the retransmission timeout | RFC 6298 |
 //! | `recovery` | its phases, F-RTO and undo | RFC 6675, 5682, 3522, 3708 |
 //! | `prr` | the shrinking of the window in recovery | RFC 9937 |
@@ -37,6 +38,7 @@ mod delivery;
 mod dup_threshold;
 mod ecn;
 mod handshake;
+mod new_reno;
 mod prr;
 mod rack;
 mod recovery;
@@ -66,6 +68,7 @@ use delivery::Delivery;
 use dup_threshold::DupThreshold;
 use ecn::Ecn;
 use handshake::Handshake;
+use new_reno::NewReno;
 use prr::Prr;
 use rack::Rack;
 use recovery::{Phase, Recovery};
@@ -130,6 +133,7 @@ pub struct Sender<C> {
     stats: Stats,
 
     dup_threshold: DupThreshold,
+    new_reno: NewReno,
     prr: Prr,
     ecn: Ecn,
 }
@@ -155,6 +159,7 @@ impl<C: Controller> Sender<C> {
         );
         about.seed = seed;
         about.is_paced = config.pacing == Pacing::Fq;
+        about.has_selective_acks = config.has_selective_acks;
         Sender {
             connection,
             controller: make(about),
@@ -171,6 +176,7 @@ impl<C: Controller> Sender<C> {
             rack: Rack::new(),
             tlp: Tlp::default(),
             dup_threshold: DupThreshold::default(),
+            new_reno: NewReno::new(),
             rto: Rto::default(),
             recovery: Recovery::new(),
             prr: Prr::default(),
@@ -328,7 +334,7 @@ impl<C: Controller> Sender<C> {
 
     /// Bytes in flight: handed to the scheduler, and neither known to have arrived nor declared lost.
     pub fn inflight(&self) -> Bytes {
-        self.scoreboard.inflight()
+        self.scoreboard.inflight() - self.config.mss * self.new_reno.arrived()
     }
 
     /// Payload handed to the packet scheduler that has not left the host.
@@ -405,11 +411,15 @@ impl<C: Controller> Sender<C> {
             return None;
         }
         self.echo = self.echo.max(ack.sent);
-        self.peer_window.update(ack.next, ack.window);
+        let moves_window = self.peer_window.update(ack.next, ack.window);
         self.has_lost = false;
         let prior_inflight = self.inflight();
 
-        let delivery = self.deliver(now, ack);
+        let delivery = if self.config.has_selective_acks {
+            self.deliver(now, ack)
+        } else {
+            self.deliver_in_order(now, ack, moves_window)
+        };
         self.newly_delivered = delivery.bytes;
         let rtt = self.measure_rtt(now, &delivery);
         self.note_duplicate(ack);
@@ -428,7 +438,8 @@ impl<C: Controller> Sender<C> {
         event.ce_marked = ce_marked;
         event.is_cwnd_limited = self.cwnd_usage.is_limited();
         event.is_window_full = std::mem::take(&mut self.is_window_full);
-        event.is_progress = delivery.is_progress || self.scoreboard.reordered() > 0;
+        event.is_progress =
+            delivery.is_progress || delivery.is_selective && self.scoreboard.reordered() > 0;
         event.next_departure = self.pacer.departure(now);
         self.controller.on_ack(&event);
         Some(event)

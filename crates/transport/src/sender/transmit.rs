@@ -5,7 +5,6 @@ use congestion::sampling::Outstanding;
 use congestion::{Bytes, Controller, Duration, Sent, Time};
 
 use super::Sender;
-use super::config::LossDetection;
 use super::handshake::Handshake;
 use super::recovery::Phase;
 use super::scoreboard::Number;
@@ -366,7 +365,7 @@ impl<C: Controller> Sender<C> {
         self.stats.packets_sent += 1;
         self.stats.sent += bytes;
         self.controller
-            .on_packet_sent(&Sent::new(now, bytes, self.scoreboard.inflight()));
+            .on_packet_sent(&Sent::new(now, bytes, self.inflight()));
     }
 
     fn on_burst_sent(&mut self, departure: Time, bytes: Bytes) {
@@ -454,7 +453,7 @@ impl<C: Controller> Sender<C> {
         let is_calm = matches!(self.recovery.phase(), Phase::Open | Phase::Cwr)
             && self.scoreboard.sacked_packets() == 0
             && !self.scoreboard.is_empty();
-        if self.config.loss_detection == LossDetection::Rack && is_calm {
+        if self.is_timed() && is_calm {
             let numbers = self.scoreboard.numbers();
             let is_single = numbers.end - numbers.start == 1;
             let limit = self.rto.deadline();

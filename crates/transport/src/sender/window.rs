@@ -17,12 +17,14 @@ pub struct PeerWindow {
 impl PeerWindow {
     /// Updates the window from an ACK of everything before `next` that offers `size`. An overtaken ACK must not
     /// shrink the window: of two with the same `next` the greater offer counts, or an offer of zero (Linux
-    /// `tcp_may_update_window`).
-    pub fn update(&mut self, next: u64, size: u64) {
+    /// `tcp_may_update_window`). Returns whether the offer counts.
+    pub fn update(&mut self, next: u64, size: u64) -> bool {
         let is_current = next == self.next && (size > self.size || size == 0);
-        if next > self.next || is_current {
+        let counts = next > self.next || is_current;
+        if counts {
             (self.next, self.size) = (next, size);
         }
+        counts
     }
 
     /// The offered window.

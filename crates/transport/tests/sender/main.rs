@@ -4,6 +4,7 @@ mod detection;
 mod ecn;
 mod fast_open;
 mod limits;
+mod new_reno;
 mod properties;
 mod reduction;
 mod silence;

@@ -102,10 +102,12 @@ fn config() -> impl Strategy<Value = Config> {
         Just(Pacing::Fq)
     ];
     let detection = prop_oneof![Just(LossDetection::Rack), Just(LossDetection::DupThreshold)];
-    (pacing, detection, any::<bool>(), 1..200_u64).prop_map(
-        |(pacing, loss_detection, ecn, buffer)| Config {
+    let flags = (any::<bool>(), prop::bool::weighted(0.7));
+    (pacing, detection, flags, 1..200_u64).prop_map(
+        |(pacing, loss_detection, (ecn, has_selective_acks), buffer)| Config {
             pacing,
             loss_detection,
+            has_selective_acks,
             ecn,
             send_buffer: Bytes::new(MSS * 2 * buffer),
             ..Config::default()

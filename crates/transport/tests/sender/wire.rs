@@ -174,10 +174,19 @@ impl<C: Controller> Wire<C> {
     ) -> Wire<C> {
         let mut sender = Sender::new(Time::ZERO, 7, config, make, 1);
         sender.open(Time::ZERO);
+        let usual = receiver::Config::default();
+        let receiver = if config.has_selective_acks {
+            usual
+        } else {
+            receiver::Config {
+                max_sack_blocks: 0,
+                ..usual
+            }
+        };
         Wire {
             now: Time::ZERO,
             sender,
-            receiver: Receiver::new(7, &receiver::Config::default()),
+            receiver: Receiver::new(7, &receiver),
             script: Box::new(script),
             acks: Vec::new(),
             sent: Vec::new(),
@@ -310,10 +319,25 @@ pub fn fixed(
 ) -> Wire<Fixed> {
     let config = sender::Config {
         loss_detection: detection,
-        pacing: transport::scheduler::Pacing::None,
-        ..sender::Config::default()
+        ..unpaced()
     };
     Wire::new(&config, |c| Fixed::packets(c, packets), script)
+}
+
+/// A wire as [`fixed`], to a peer without SACK.
+pub fn without_sack(packets: u64, script: impl FnMut(u64, u32) -> Fate + 'static) -> Wire<Fixed> {
+    let config = sender::Config {
+        has_selective_acks: false,
+        ..unpaced()
+    };
+    Wire::new(&config, |c| Fixed::packets(c, packets), script)
+}
+
+fn unpaced() -> sender::Config {
+    sender::Config {
+        pacing: transport::scheduler::Pacing::None,
+        ..sender::Config::default()
+    }
 }
 
 /// Drops the first `copies` transmissions of packet `number`.

@@ -48,6 +48,8 @@ pub struct Recovery {
     /// Whether the next retransmission leaves regardless of the window: the first one does (RFC 6675, "Algorithm
     /// Details", step 4.3; RFC 6298, section 5.4).
     is_retransmission_forced: bool,
+    /// Whether the phase is undone, and lasts only until its end is exceeded.
+    is_undone: bool,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -72,6 +74,7 @@ impl Recovery {
             is_frto: false,
             is_new_data_first: false,
             is_retransmission_forced: false,
+            is_undone: false,
         }
     }
 
@@ -133,5 +136,6 @@ impl Recovery {
         self.end = end;
         self.is_frto = false;
         self.is_new_data_first = false;
+        self.is_undone = false;
     }
 }

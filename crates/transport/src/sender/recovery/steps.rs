@@ -20,29 +20,45 @@ impl<C: Controller> Sender<C> {
             let sample = now.since(delivery.echo);
             self.rack.reordering.on_late(sample, undo.rtt, &self.rtt);
         }
+        let is_held = self.is_held();
         let is_undone = by_time || self.recovery.is_undone_by_duplicates();
         self.recovery.is_new_data_first = false;
         match self.recovery.phase {
             // D-SACKs may arrive after the end of the recovery.
-            Phase::Open if self.recovery.is_undone_by_duplicates() => self.undo(now),
+            Phase::Open if self.recovery.is_undone_by_duplicates() => self.undo(now, false),
             Phase::Open => {}
             // The end must be exceeded, so that the receiver learns of the reduction (CWR) before the next one.
             Phase::Cwr if una > self.recovery.end => self.leave(now),
             Phase::Cwr => {}
-            Phase::Recovery if is_over && is_undone => self.undo(now),
+            Phase::Recovery | Phase::Loss if self.recovery.is_undone => {
+                if una > self.recovery.end {
+                    self.close();
+                }
+            }
+            Phase::Recovery if is_over && is_undone => self.undo(now, is_held),
+            Phase::Recovery if is_held => {}
             Phase::Recovery if is_over => self.leave(now),
             // One late packet does not show that the others were late too, while their retransmissions are in flight
             // (Linux `tcp_try_undo_partial`).
-            Phase::Recovery if by_time && self.scoreboard.has_retransmitted_in_flight() => {}
+            Phase::Recovery if by_time && self.scoreboard.has_retransmitted_in_flight() => {
+                self.new_reno.spare_hole();
+            }
             Phase::Recovery if is_undone => {
                 if by_time {
                     self.scoreboard.acquit_lost();
                 }
-                self.undo(now);
+                self.undo(now, false);
             }
             Phase::Recovery => {}
             Phase::Loss => self.settle_timeout(now, delivery, is_undone),
         }
+    }
+
+    /// Whether a recovery or timeout of which everything is acknowledged has to last until more is. Without SACK,
+    /// duplicate ACKs of what was retransmitted in vain could else start the next (RFC 6582, section 4; Linux
+    /// `tcp_is_non_sack_preventing_reopen`).
+    fn is_held(&self) -> bool {
+        !self.config.has_selective_acks && self.stream.una() == self.recovery.end
     }
 
     /// Ends or undoes a timeout (Linux `tcp_process_loss`; RFC 5682, "SACK-Enhanced Version of the F-RTO Algorithm").
@@ -52,22 +68,27 @@ impl<C: Controller> Sender<C> {
         if is_undone || is_spurious {
             self.scoreboard.acquit_timed_out();
             // A reduction for a mark is not undone: the mark was real.
-            return if self.recovery.undo.is_some() {
-                self.undo(now)
-            } else {
-                self.leave(now)
-            };
+            if self.recovery.undo.is_some() {
+                // Without SACK, only F-RTO shows that the next duplicate ACKs are about losses (Linux
+                // `tcp_try_undo_loss`).
+                let is_unclear = !self.config.has_selective_acks && !is_spurious && !is_over;
+                return self.undo(now, is_unclear || self.is_held());
+            }
         }
-        if is_over {
-            return self.leave(now);
+        if is_over || is_spurious {
+            if !self.is_held() {
+                self.leave(now);
+            }
+            return;
         }
         if !self.recovery.is_frto {
             return;
         }
         let next = self.stream.next();
         if next > self.recovery.end {
-            // Step 3a: after new data, selective acknowledgements that are not of data from before the timeout.
-            self.recovery.is_frto = !delivery.is_selective;
+            // Step 3a: after new data, selective or duplicate acknowledgements that are not of data from before the
+            // timeout.
+            self.recovery.is_frto = !delivery.is_selective && !delivery.is_duplicate;
         } else if delivery.is_progress {
             // Step 2b: new data show more than retransmissions.
             self.recovery.is_new_data_first = true;
@@ -87,7 +108,7 @@ impl<C: Controller> Sender<C> {
         let must_enter = match self.recovery.phase {
             // This includes packets lost and retransmitted in a recovery that this ACK has ended: the next recovery
             // follows at once (Linux `tcp_time_to_recover`).
-            Phase::Open | Phase::Cwr => self.scoreboard.has_losses(),
+            Phase::Open | Phase::Cwr => self.scoreboard.lost_packets() > 0,
             Phase::Recovery => false,
             Phase::Loss => is_retransmission_lost,
         };
@@ -97,6 +118,9 @@ impl<C: Controller> Sender<C> {
     }
 
     fn next_lost(&mut self, now: Time) -> Option<Number> {
+        if !self.config.has_selective_acks {
+            return self.next_hole();
+        }
         match self.config.loss_detection {
             LossDetection::Rack => {
                 let is_recovering = self.recovery.is_repairing();
@@ -107,6 +131,23 @@ impl<C: Controller> Sender<C> {
         }
     }
 
+    /// The first outstanding packet, if duplicate ACKs or a partial ACK show that it is lost (RFC 6582; Linux
+    /// `tcp_newreno_mark_lost`).
+    fn next_hole(&self) -> Option<Number> {
+        let is_hole = match self.recovery.phase {
+            Phase::Open | Phase::Cwr => self.new_reno.shows_loss(),
+            Phase::Recovery => self.new_reno.is_partial() && self.stream.una() < self.recovery.end,
+            Phase::Loss => false,
+        };
+        let front = self.scoreboard.front()?;
+        (is_hole && !front.is_lost).then(|| self.scoreboard.numbers().start)
+    }
+
+    /// Whether losses are detected by time.
+    pub(in crate::sender) fn is_timed(&self) -> bool {
+        self.config.has_selective_acks && self.config.loss_detection == LossDetection::Rack
+    }
+
     /// Declares packet `number` lost; returns whether it was not lost before.
     fn declare_lost(&mut self, now: Time, number: Number) -> bool {
         let Some(packet) = self.scoreboard.mark_lost(number) else {
@@ -115,7 +156,7 @@ impl<C: Controller> Sender<C> {
         self.sampler.on_packet_lost(&packet);
         self.stats.packets_lost += 1;
         self.has_lost = true;
-        let inflight = self.scoreboard.inflight();
+        let inflight = self.inflight();
         let lost = congestion::Lost::new(now, packet, inflight, &self.sampler);
         self.controller.on_packet_lost(&lost);
         true
@@ -176,7 +217,7 @@ impl<C: Controller> Sender<C> {
         }
         self.recovery.is_frto = may_frto;
         self.stats.timeouts += 1;
-        let inflight = self.scoreboard.inflight();
+        let inflight = self.inflight();
         self.controller.on_timeout(now, inflight);
     }
 
@@ -193,7 +234,8 @@ impl<C: Controller> Sender<C> {
         if is_reneging {
             self.stats.delivered -= self.scoreboard.forget_sacks();
         }
-        let is_timed = self.config.loss_detection == LossDetection::Rack;
+        self.new_reno.on_timeout(self.recovery.phase == Phase::Open);
+        let is_timed = self.is_timed();
         for number in self.scoreboard.numbers() {
             let Some(packet) = self.scoreboard.get(number) else {
                 continue;
@@ -225,7 +267,7 @@ impl<C: Controller> Sender<C> {
     fn reduce(&mut self, now: Time, cause: Cause, is_first: bool) {
         self.ecn.on_reduction();
         self.tlp.disarm();
-        let inflight = self.scoreboard.inflight();
+        let inflight = self.inflight();
         // Includes the data delivered by the ACK that starts the recovery (RFC 9937).
         let recover_fs = inflight + self.scoreboard.lost() + self.newly_delivered;
         self.change(now, Change::Entered(cause));
@@ -244,7 +286,8 @@ impl<C: Controller> Sender<C> {
         self.change(now, Change::Left);
     }
 
-    fn undo(&mut self, now: Time) {
+    /// Undoes the phase. If `is_held`, it lasts, without effect on the window, until its end is exceeded.
+    fn undo(&mut self, now: Time, is_held: bool) {
         let was_timeout = self
             .recovery
             .undo
@@ -257,7 +300,12 @@ impl<C: Controller> Sender<C> {
             self.stats.spurious_recoveries += 1;
             self.scoreboard.note_reordering();
         }
+        let phase = self.recovery.phase;
         self.close();
+        if is_held {
+            self.recovery.phase = phase;
+            self.recovery.is_undone = true;
+        }
         self.change(now, Change::Undone);
     }
 
@@ -269,7 +317,7 @@ impl<C: Controller> Sender<C> {
     }
 
     fn change(&mut self, now: Time, change: Change) {
-        let inflight = self.scoreboard.inflight();
+        let inflight = self.inflight();
         self.controller.on_recovery(now, change, inflight);
     }
 }

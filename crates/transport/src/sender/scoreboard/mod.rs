@@ -36,8 +36,8 @@ pub struct Scoreboard {
     sacked_packets: u32,
     /// Packets in flight that were sent more than once.
     retransmitted_in_flight: u32,
-    /// Packets in flight that are retransmissions of lost ones.
-    lost_retransmitted_in_flight: u32,
+    /// Packets declared lost, retransmitted or not, that are not known to have arrived since (Linux `lost_out`).
+    lost_packets: u32,
     /// The end of the highest packet known to have arrived (RFC 8985, `RACK.fack`).
     highest_delivered: u64,
     reordered: u64,
@@ -54,9 +54,9 @@ impl Scoreboard {
         self.lost_bytes
     }
 
-    /// Whether a packet was lost and is not known to have arrived since, retransmitted or not (Linux `lost_out`).
-    pub fn has_losses(&self) -> bool {
-        !self.lost_bytes.is_zero() || self.lost_retransmitted_in_flight > 0
+    /// Packets declared lost that are not known to have arrived since, retransmitted or not (Linux `lost_out`).
+    pub fn lost_packets(&self) -> u64 {
+        u64::from(self.lost_packets)
     }
 
     /// Packets acknowledged only selectively.
@@ -158,7 +158,7 @@ impl Scoreboard {
             packet.status = Status::Flight;
             packet.is_retransmitted = true;
             self.retransmitted_in_flight += 1;
-            self.lost_retransmitted_in_flight += u32::from(packet.is_lost);
+            self.lost_packets += u32::from(packet.is_lost);
             self.flight.push_back(&mut self.ring, number);
             self.inflight_bytes += state.bytes;
         }
@@ -226,6 +226,7 @@ impl Scoreboard {
             packet.status = Status::Lost;
             packet.is_lost = true;
         }
+        self.lost_packets += 1;
         self.lost_bytes += state.bytes;
         if is_retransmitted {
             self.lost.push_front(&mut self.ring, number);
@@ -315,8 +316,8 @@ impl Scoreboard {
         if packet.status.is_in_flight() {
             self.inflight_bytes -= bytes;
             self.retransmitted_in_flight -= u32::from(packet.is_retransmitted);
-            self.lost_retransmitted_in_flight -= u32::from(packet.is_lost);
         }
+        self.lost_packets -= u32::from(packet.is_lost);
         match packet.status {
             Status::Flight => self.flight.remove(&mut self.ring, number),
             Status::Acquitted => {}
@@ -377,14 +378,14 @@ impl Scoreboard {
             Some(count)
         };
         let [mut in_flight, mut lost] = [0; 2];
-        let [mut retransmitted, mut lost_retransmitted, mut sacked] = [0; 3];
+        let [mut retransmitted, mut declared_lost, mut sacked] = [0; 3];
         let [mut inflight_bytes, mut lost_bytes] = [Bytes::ZERO; 2];
         for packet in self.numbers().filter_map(|number| self.ring.get(number)) {
             if packet.status.is_in_flight() {
                 inflight_bytes += packet.state.bytes;
                 retransmitted += u32::from(packet.is_retransmitted);
-                lost_retransmitted += u32::from(packet.is_lost);
             }
+            declared_lost += u32::from(packet.is_lost);
             match packet.status {
                 Status::Flight => in_flight += 1,
                 Status::Acquitted => {}
@@ -399,7 +400,7 @@ impl Scoreboard {
             && listed(&self.lost, Status::Lost) == Some(lost)
             && self.inflight_bytes == inflight_bytes
             && self.retransmitted_in_flight == retransmitted
-            && self.lost_retransmitted_in_flight == lost_retransmitted
+            && self.lost_packets == declared_lost
             && self.lost_bytes == lost_bytes
             && self.sacked_packets == sacked
     }
@@ -510,18 +511,21 @@ mod tests {
         let again = sampler.on_packet_sent(Time::ZERO, MSS, Outstanding::Inflight(MSS * 2));
         scoreboard.retransmit(2, again);
         assert!(
-            !scoreboard.has_losses(),
+            scoreboard.lost_packets() == 0,
             "a probe repeats what may not be lost"
         );
         scoreboard.mark_lost(1);
         let again = sampler.on_packet_sent(Time::ZERO, MSS, Outstanding::Inflight(MSS * 2));
         scoreboard.retransmit(1, again);
-        assert!(scoreboard.has_losses() && scoreboard.lost().is_zero());
+        assert_eq!(
+            (scoreboard.lost_packets(), scoreboard.lost()),
+            (1, Bytes::ZERO)
+        );
         sack(&mut scoreboard, 100, 200);
-        assert!(!scoreboard.has_losses());
+        assert_eq!(scoreboard.lost_packets(), 0);
         scoreboard.mark_lost(0);
         scoreboard.acquit_lost();
-        assert!(!scoreboard.has_losses());
+        assert_eq!(scoreboard.lost_packets(), 0);
     }
 
     #[test]
