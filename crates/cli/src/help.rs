@@ -4,7 +4,10 @@ use clap::Command;
 
 /// The commands by purpose.
 const GROUPS: [(&str, &[&str]); 7] = [
-    ("Try controllers", &["play", "race", "run", "sweep"]),
+    (
+        "Try controllers",
+        &["play", "race", "run", "sweep", "evaluate"],
+    ),
     ("Choose a controller", &["advise", "diagnose", "probe"]),
     ("Experiment on a server", &["study", "steer", "kernel"]),
     ("Move files", &["send", "recv"]),

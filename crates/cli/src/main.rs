@@ -13,8 +13,8 @@ use clap::{Parser, Subcommand};
 use program::failure::Failure;
 
 use commands::{
-    advise, diagnose, doctor, emulate, kernel, play, probe, race, rates, recv, run, send, shell,
-    steer, study, sweep, trace, watch,
+    advise, diagnose, doctor, emulate, evaluate, kernel, play, probe, race, rates, recv, run, send,
+    shell, steer, study, sweep, trace, watch,
 };
 use options::option_meant::option_meant;
 
@@ -37,6 +37,7 @@ enum Command {
     Sweep(sweep::Options),
     Race(race::Options),
     Advise(advise::Options),
+    Evaluate(evaluate::Options),
     Play(play::Options),
     Probe(probe::Options),
     Send(send::Options),
@@ -60,6 +61,7 @@ impl Command {
             Command::Sweep(options) => sweep::run(options),
             Command::Race(options) => race::run(options),
             Command::Advise(options) => advise::run(options),
+            Command::Evaluate(options) => evaluate::run(options),
             Command::Play(options) => play::run(options),
             Command::Probe(options) => probe::run(options),
             Command::Send(options) => send::run(options),

@@ -13,12 +13,21 @@
 /// }
 ///
 /// congestion::by_variant!(LossBased: Reno, Cubic);
+///
+/// /// One of ours, or any other.
+/// #[derive(Debug)]
+/// enum Either<C> {
+///     Ours(Reno),
+///     Other(C),
+/// }
+///
+/// congestion::by_variant!(Either<C>: Ours, Other);
 /// ```
 #[macro_export]
 macro_rules! by_variant {
-    ($any:ident: $($variant:ident),+) => {
+    ($any:ident $(<$other:ident>)?: $($variant:ident),+) => {
         $crate::by_variant! {
-            impl $any [$($variant)+]
+            impl $any [$($other)?] [$($variant)+]
             fn on_idle_restart(&mut self, now: $crate::Time);
             fn on_packet_sent(&mut self, sent: &$crate::Sent);
             fn on_packet_lost(&mut self, lost: &$crate::Lost);
@@ -36,8 +45,8 @@ macro_rules! by_variant {
             fn snapshot(&self) -> $crate::Snapshot;
         }
     };
-    (impl $any:ident $variants:tt $($method:tt)*) => {
-        impl $crate::Controller for $any {
+    (impl $any:ident [$($other:ident)?] $variants:tt $($method:tt)*) => {
+        impl$(<$other: $crate::Controller>)? $crate::Controller for $any$(<$other>)? {
             $crate::by_variant!(methods $any $variants $($method)*);
         }
     };

@@ -129,6 +129,11 @@ struct Saved<A> {
 }
 
 impl<A: Avoidance> LossBased<A> {
+    /// A controller with this growth for a new connection. Its slow start and its timeouts are those of Reno.
+    pub fn of(connection: Connection, avoidance: A) -> LossBased<A> {
+        LossBased::start(connection, avoidance, None, LossWindow::default())
+    }
+
     /// A controller for a new connection, with or without HyStart.
     pub(crate) fn start(
         connection: Connection,

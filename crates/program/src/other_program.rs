@@ -4,8 +4,8 @@
 pub const FULLPIPE: (&str, &[&str]) = (
     "fullpipe",
     &[
-        "play", "run", "sweep", "race", "advise", "probe", "send", "recv", "emulate", "trace",
-        "rates", "diagnose", "watch", "study", "steer", "shell", "kernel", "doctor",
+        "play", "run", "sweep", "race", "advise", "evaluate", "probe", "send", "recv", "emulate",
+        "trace", "rates", "diagnose", "watch", "study", "steer", "shell", "kernel", "doctor",
     ],
 );
 

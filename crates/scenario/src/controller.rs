@@ -18,6 +18,8 @@ pub enum Controller {
     Python(ClassController),
     /// `js:NAME`: one that is a class in JavaScript, of the page that runs the scenario.
     JavaScript(ClassController),
+    /// `rust:NAME`: one that is a type of the Rust program that runs the scenario.
+    Rust(ClassController),
 }
 
 /// The prefix of the kernel's controllers in a scenario.
@@ -46,6 +48,19 @@ const PYTHON_PREFIX: &str = "python:";
 
 /// The prefix of JavaScript's classes in a scenario.
 const JAVASCRIPT_PREFIX: &str = "js:";
+
+/// The prefix of Rust's types in a scenario.
+const RUST_PREFIX: &str = "rust:";
+
+/// Makes the controller of a class.
+type OfClass = fn(ClassController) -> Controller;
+
+/// The prefixes of classes and types, each with its controller.
+const CLASSES: [(&str, OfClass); 3] = [
+    (PYTHON_PREFIX, Controller::Python),
+    (JAVASCRIPT_PREFIX, Controller::JavaScript),
+    (RUST_PREFIX, Controller::Rust),
+];
 
 /// The maximum length of a class's name.
 const MAX_CLASS_NAME_LEN: usize = 17;
@@ -82,7 +97,9 @@ impl Controller {
         match self {
             Controller::Ours(kind) => kind.name(),
             Controller::Kernel(kernel) => kernel.name.as_str(),
-            Controller::Python(class) | Controller::JavaScript(class) => class.name.as_str(),
+            Controller::Python(class) | Controller::JavaScript(class) | Controller::Rust(class) => {
+                class.name.as_str()
+            }
         }
     }
 
@@ -91,7 +108,9 @@ impl Controller {
         match self {
             Controller::Ours(kind) => kind.kernel_name(),
             Controller::Kernel(kernel) => kernel.name(),
-            Controller::Python(class) | Controller::JavaScript(class) => class.name(),
+            Controller::Python(class) | Controller::JavaScript(class) | Controller::Rust(class) => {
+                class.name()
+            }
         }
     }
 }
@@ -117,11 +136,10 @@ impl FromStr for Controller {
             let (start, name) = text.split_at_checked(prefix.len())?;
             start.eq_ignore_ascii_case(prefix).then_some(name)
         };
-        if let Some(name) = after(PYTHON_PREFIX) {
-            return ClassController::of(PYTHON_PREFIX, name).map(Controller::Python);
-        }
-        if let Some(name) = after(JAVASCRIPT_PREFIX) {
-            return ClassController::of(JAVASCRIPT_PREFIX, name).map(Controller::JavaScript);
+        for (prefix, controller) in CLASSES {
+            if let Some(name) = after(prefix) {
+                return ClassController::of(prefix, name).map(controller);
+            }
         }
         let Some(name) = after(KERNEL_PREFIX) else {
             return Ok(Controller::Ours(text.parse()?));
@@ -152,7 +170,7 @@ pub enum ControllerError {
         "no name of a kernel's controller; give 1 to {MAX_KERNEL_NAME_LEN} letters, digits, _ or -, such as kernel:bbr"
     )]
     NoKernelName,
-    /// The text after `python:` or `js:` cannot be a class's name.
+    /// The text after `python:`, `js:` or `rust:` cannot be the name of a class or a type.
     #[error(
         "no name of a class; give 1 to {MAX_CLASS_NAME_LEN} letters, digits or _, such as python:Gentle or js:Gentle"
     )]
@@ -173,6 +191,7 @@ mod tests {
             "kernel:fifteen_letters",
             "python:Gentle",
             "js:Gentle",
+            "rust:Gentle",
         ] {
             let controller: Controller = name.parse().unwrap();
             assert_eq!(
@@ -207,7 +226,7 @@ mod tests {
             assert_eq!(error, ControllerError::NoKernelName, "{name}");
         }
         for name in ["", "My Reno", "<lambda>", &"x".repeat(18)] {
-            for prefix in [PYTHON_PREFIX, JAVASCRIPT_PREFIX] {
+            for (prefix, _) in CLASSES {
                 let error = format!("{prefix}{name}").parse::<Controller>();
                 assert_eq!(error, Err(ControllerError::NoClass), "{name}");
             }

@@ -119,6 +119,9 @@ impl Scenario {
                 " is a class in JavaScript, which only the page with that class runs (fullpipe play)"
                     .to_string()
             }
+            Controller::Rust(_) => {
+                " is a type of a program in Rust, which only that program runs".to_string()
+            }
         };
         let reason = Reason::of(flow.controller).words(reason);
         Err(self.flow_error(group, "controller", reason))

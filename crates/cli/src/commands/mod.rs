@@ -4,6 +4,7 @@ pub mod advise;
 pub mod diagnose;
 pub mod doctor;
 pub mod emulate;
+pub mod evaluate;
 pub mod kernel;
 mod live_controllers;
 pub mod play;

@@ -4,7 +4,7 @@ use crate::ends::Busy::{self, Never, Pipe, Says, Unasked};
 use crate::ends::{each_ends, none_is_forgotten};
 
 /// Every command, with arguments that keep it busy.
-const COMMANDS: [(&str, &str, Busy); 29] = [
+const COMMANDS: [(&str, &str, Busy); 31] = [
     ("run", "pipe", Pipe),
     ("run", "long.toml", Says("long: ")),
     ("run", "many.toml", Says("many: ")),
@@ -12,6 +12,8 @@ const COMMANDS: [(&str, &str, Busy); 29] = [
     ("sweep", "sweep.toml", Says("on engine sim")),
     ("race", "--duration 5min", Says("RTprop")),
     ("advise", "--from pipe", Pipe),
+    ("evaluate", "cubic --against pipe", Pipe),
+    ("evaluate", "cubic --quick", Says("runs of cubic")),
     ("play", "", Says("open this address")),
     ("probe", "pipe", Pipe),
     ("probe", "--serve --listen 127.0.0.1:0", Says("receiving")),

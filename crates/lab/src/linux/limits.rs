@@ -103,6 +103,11 @@ pub(crate) const LIMITS: Limits = Limits {
             "only a page runs controllers written in JavaScript",
         ),
         (
+            "controller",
+            |flow| matches!(flow.controller, Controller::Rust(_)),
+            "only the program with that type runs it",
+        ),
+        (
             "bbr1",
             |flow| flow.has_own(ControllerKind::Bbr1),
             "its BBR is the kernel's",

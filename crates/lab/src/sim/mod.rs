@@ -59,14 +59,8 @@ impl Engine for Sim {
         watch: &(dyn Fn(Progress) + Sync),
         cancel: &Cancel,
     ) -> Result<Record, EngineError> {
-        let begin = Instant::now();
-        let network = scenario.network();
-        let (hops, flows) = (Hops::of(&network), Flows::new(scenario, NOTHING_SENT));
-        let (hops, flows) = (hops.without_samples(), flows.without_samples());
         let controllers = |group| ours(scenario, group);
-        let run = Run::new(&network, &controllers, hops, flows, ())?;
-        let (record, ()) = record(run, &network, begin, watch, cancel)?;
-        Ok(record)
+        self.run_unsampled_with(scenario, &controllers, watch, cancel)
     }
 }
 
@@ -87,6 +81,27 @@ impl Sim {
         let begin = Instant::now();
         let network = scenario.network();
         let (hops, flows) = (Hops::of(&network), Flows::new(scenario, NOTHING_SENT));
+        let run = Run::new(&network, controllers, hops, flows, ())?;
+        let (record, ()) = record(run, &network, begin, watch, cancel)?;
+        Ok(record)
+    }
+
+    /// Runs a scenario as [`Sim::run_with`] does, but records no samples over time.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Sim::run_with`].
+    pub fn run_unsampled_with<C: Controller>(
+        &self,
+        scenario: &Scenario,
+        controllers: MakeControllers<'_, C>,
+        watch: &(dyn Fn(Progress) + Sync),
+        cancel: &Cancel,
+    ) -> Result<Record, EngineError> {
+        let begin = Instant::now();
+        let network = scenario.network();
+        let (hops, flows) = (Hops::of(&network), Flows::new(scenario, NOTHING_SENT));
+        let (hops, flows) = (hops.without_samples(), flows.without_samples());
         let run = Run::new(&network, controllers, hops, flows, ())?;
         let (record, ()) = record(run, &network, begin, watch, cancel)?;
         Ok(record)

@@ -1,4 +1,4 @@
-//! Measures of how videos played, over their whole life: playback knows no window.
+//! Measures of how videos played and how media arrived, over their whole life: playback knows no window.
 
 use super::{Measure, Subject};
 use crate::PlaybackSummary;
@@ -24,6 +24,13 @@ pub(super) const MEASURES: &[Measure] = &[
         },
     },
     Measure {
+        name: "late_share",
+        unit: Dimension::Share,
+        is_windowed: false,
+        about: "frames of rate-limited sources that were skipped, late or not delivered, as a share of those that they began or skipped",
+        of: late_share,
+    },
+    Measure {
         name: "startup_delay",
         unit: Dimension::Time,
         is_windowed: false,
@@ -31,6 +38,17 @@ pub(super) const MEASURES: &[Measure] = &[
         of: |subject| median(all(subject).filter_map(|played| Some(played.startup_s? * 1e3))),
     },
 ];
+
+fn late_share(subject: &Subject<'_>) -> Option<f64> {
+    let apps = subject.summaries().filter_map(|flow| flow.app.as_ref());
+    let counts = apps.filter_map(|app| {
+        let (skipped, late) = (app.skipped?, app.late?);
+        let lost = app.started.saturating_sub(app.completed);
+        Some((skipped + late + lost, skipped + app.started))
+    });
+    let (missed, all) = counts.reduce(|(missed, all), next| (missed + next.0, all + next.1))?;
+    (all > 0).then(|| missed as f64 / all as f64)
+}
 
 fn all<'r>(subject: &Subject<'r>) -> impl Iterator<Item = PlaybackSummary> + use<'r> {
     let played: Vec<_> = subject

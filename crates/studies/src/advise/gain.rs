@@ -1,17 +1,13 @@
 //! The advantage of one candidate over another on the sampled paths, and its confidence interval.
 
 use serde::Serialize;
-use statrs::distribution::{ContinuousCDF, StudentsT};
-use tables::statistics::{deviation, mean, median};
+use tables::statistics::{mean, median};
 
 use super::plan::Sampling;
-use crate::runs::Amount;
+use crate::runs::{Amount, Ratio};
 
 /// The least ratio that counts as a difference. A smaller one is unnoticeable, and the model is not that exact.
 const MIN_RATIO: f64 = 1.02;
-
-/// The probability that all intervals together contain their true values.
-const CONFIDENCE: f64 = 0.95;
 
 /// The fewest paths whose two halves can be told apart.
 const MIN_HALVED_PATHS: usize = 8;
@@ -63,36 +59,25 @@ pub struct Decides {
 impl Gain {
     /// Computes the gain from ratios with the index of their path. `rivals` is the number of candidates compared.
     pub(super) fn of(ratios: &[(usize, f64)], rivals: usize, sampling: &Sampling) -> Option<Gain> {
-        let logs: Vec<f64> = ratios.iter().map(|(_, ratio)| ratio.ln()).collect();
-        let (count, centre) = (logs.len(), mean(&logs)?);
-        let half = half_width(&logs, rivals);
         let all = || ratios.iter().map(|(_, ratio)| *ratio);
-        let is_noticed = centre.exp().max((-centre).exp()) >= MIN_RATIO;
-        let is_clear = is_noticed && half.is_some_and(|half| centre.abs() > half);
+        // The paths are spread evenly over their ranges, so the true interval is no wider.
+        let Ratio { mean, low, high } = Ratio::of(all(), rivals)?;
+        let is_noticed = mean.max(mean.recip()) >= MIN_RATIO;
+        let is_one_sided = low.is_some_and(|low| low > 1.0) || high.is_some_and(|high| high < 1.0);
         Some(Gain {
-            mean: centre.exp(),
-            low: half.map(|half| (centre - half).exp()),
-            high: half.map(|half| (centre + half).exp()),
+            mean,
+            low,
+            high,
             min: all().fold(f64::INFINITY, f64::min),
             median: median(all())?,
             max: all().fold(0.0, f64::max),
             better: all().filter(|ratio| *ratio > MIN_RATIO).count(),
             worse: all().filter(|ratio| *ratio < 1.0 / MIN_RATIO).count(),
-            paths: count,
-            is_clear,
+            paths: ratios.len(),
+            is_clear: is_noticed && is_one_sided,
             decides: decides(ratios, sampling),
         })
     }
-}
-
-/// Half of the width of the mean's interval, by Student's t distribution. Several rivals share the error probability
-/// (Bonferroni). The paths are spread evenly over their ranges, so the true interval is no wider.
-fn half_width(logs: &[f64], rivals: usize) -> Option<f64> {
-    let deviation = deviation(logs)?;
-    let count = logs.len() as f64;
-    let doubt = (1.0 - CONFIDENCE) / rivals.max(1) as f64;
-    let student = StudentsT::new(0.0, 1.0, count - 1.0).ok()?;
-    Some(student.inverse_cdf(1.0 - doubt / 2.0) * deviation / count.sqrt())
 }
 
 /// The range in whose lower half one candidate is better and in whose upper half the other. If there are several, the
@@ -143,21 +128,6 @@ mod tests {
     fn gain(ratios: &[f64]) -> Gain {
         let ratios: Vec<(usize, f64)> = ratios.iter().copied().enumerate().collect();
         Gain::of(&ratios, 1, &Sampling::default()).unwrap()
-    }
-
-    #[test]
-    fn the_interval_is_students_as_in_tables() {
-        for (rivals, count, t) in [
-            (1, 2, 12.706),
-            (5, 3, 9.925),
-            (1, 12, 2.201),
-            (5, 8, 3.4995),
-        ] {
-            let logs: Vec<f64> = (0..count).map(f64::from).collect();
-            let found = half_width(&logs, rivals).unwrap();
-            let expected = t * deviation(&logs).unwrap() / f64::from(count).sqrt();
-            assert!((found / expected - 1.0).abs() < 1e-4, "{found} {expected}");
-        }
     }
 
     #[test]

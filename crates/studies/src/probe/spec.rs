@@ -292,8 +292,12 @@ fn check_controllers(controllers: &[Controller], over_quic: bool) -> Result<(), 
     {
         return wrong(&format!("has {twice} twice; give it once"));
     }
-    let is_class =
-        |one: &&Controller| matches!(one, Controller::Python(_) | Controller::JavaScript(_));
+    let is_class = |one: &&Controller| {
+        matches!(
+            one,
+            Controller::Python(_) | Controller::JavaScript(_) | Controller::Rust(_)
+        )
+    };
     if let Some(class) = controllers.iter().find(is_class) {
         return wrong(&format!(
             "{class} is a class of another program, which only the simulator runs"
