@@ -179,6 +179,9 @@ impl Config {
     /// eight rounds after the first loss or later (`bbr_lt_intvl_min_rtts`). By then, Startup is over if the policer limits
     /// the flow, as it ends after three rounds without more bandwidth.
     ///
+    /// The phase with gain 5/4 waits for one send quantum more in flight than before 4.20, which added it with the departure
+    /// model (`bbr_packets_in_net_at_edt`): at 10 Mbit/s and 40 ms, the phase ends at 50 packets in flight instead of 52.
+    ///
     /// RTT samples begin at the departure. Before 4.20, they contained the wait in FQ ("tcp: add tcp_wstamp_ns socket field"),
     /// which RTprop hardly has, and the smoothed RTT has.
     ///

@@ -56,20 +56,15 @@ impl Bbr1 {
         }
     }
 
-    /// The bytes in the network when the next packet leaves: `inflight` without the whole packets delivered until then, and
-    /// with the next burst if BBR sends faster (Linux `bbr_packets_in_net_at_edt`). Scheduled departures cannot be changed
-    /// any more, so a decision now takes effect only from that packet on.
+    /// The part of `inflight` that will be in the network when the next packet leaves: all but the whole packets
+    /// delivered until then (Linux `bbr_packets_in_net_at_edt`). Scheduled departures cannot be changed any more, so a
+    /// decision now takes effect only from that packet on.
     pub(super) fn in_network(&self, ack: &Ack, inflight: Bytes) -> Bytes {
         if !self.config.has_departure_model {
             return inflight;
         }
-        let next_burst = if self.pacing_gain() > Ratio::ONE {
-            self.control.pacing.quantum()
-        } else {
-            Bytes::ZERO
-        };
         let delivered = self.bw().bytes_in(ack.next_departure.since(ack.now));
-        inflight + next_burst - self.control.mss * (delivered.get() / self.control.mss.get())
+        inflight - self.control.mss * (delivered.get() / self.control.mss.get())
     }
 
     fn bdp(&self, bw: Rate, gain: Ratio) -> Bytes {
