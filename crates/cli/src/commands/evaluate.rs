@@ -22,7 +22,7 @@ use crate::files::own_file::{self, OwnFile};
 use crate::options::input::Input;
 use crate::options::override_option::Override;
 
-/// Answer RFC 9743 for a controller: is it safe, better, worse, or does it harm
+/// Judge a controller by RFC 9743: safe, better, worse or harmful
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Every criterion of RFC 9743 (\"Specifying New Congestion Control Algorithms\") is a row: what was run, the controller's result \
