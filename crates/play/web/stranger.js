@@ -3,6 +3,9 @@
 
 import { button, element } from "./dom.js";
 
+// So long the question is to be seen before it takes an answer: a click that was meant for something else comes earlier.
+const READING_MS = 1000;
+
 // Shows the source, and resolves to whether it may run.
 export function ask(root, source) {
     if (self !== top) {
@@ -17,13 +20,16 @@ export function ask(root, source) {
             root.replaceChildren();
             resolve(may);
         };
+        const run = button("Run it", answer(true));
+        run.disabled = true;
+        setTimeout(() => (run.disabled = false), READING_MS);
         const heading = element("h2", { tabIndex: -1 }, "This link brings a controller that somebody has written");
         root.hidden = false;
         root.replaceChildren(
             heading,
             element("p", {}, "It is a program. It would run in a worker of this page, which can reach no other machine; read it, and decide."),
             element("pre", { tabIndex: 0 }, source),
-            element("div", { className: "row" }, button("Run it", answer(true)), button("Leave it out", answer(false))),
+            element("div", { className: "row" }, run, button("Leave it out", answer(false))),
         );
         heading.focus();
     });

@@ -79,6 +79,23 @@ test("a controller has no storage of the page's origin, no network, and no worke
     await context.close();
 });
 
+test("a controller imports nothing", async () => {
+    const { page, context } = await visit(opened.browser, opened.address);
+    const own = "export default class Mine {\n    on_ack() { return [Array.from([1e5])[0], 1e7]; }\n}\n";
+    assert.ok((await run(page, "js:Mine", { Mine: own })).goodputs, "a method has that name, too");
+    for (const [mine, line] of [
+        ['import "./play.js";\n' + own, 1],
+        [own + 'export { Play } from "./play.js";', 4],
+        [own + 'export */**/from"./play.js";', 4],
+        [own.replace("return", 'import("./play.js"); return'), 2],
+    ]) {
+        const { message, line: told } = await run(page, "js:Mine", { Mine: mine });
+        assert.match(message, /imports nothing/, mine);
+        assert.equal(told, line, mine);
+    }
+    await context.close();
+});
+
 test("a controller can send nothing anywhere", async () => {
     const asked = [];
     const listener = createServer((request, response) => {
@@ -91,7 +108,6 @@ test("a controller can send nothing anywhere", async () => {
     const spy = `export default class Spy {
         constructor() {
             try { fetch("${elsewhere}/fetch").catch(() => {}); } catch {}
-            import("${elsewhere}/import.js").catch(() => {});
             try { new WebSocket("${elsewhere}/socket".replace("http", "ws")); } catch {}
             try { importScripts("${elsewhere}/scripts.js"); } catch {}
         }

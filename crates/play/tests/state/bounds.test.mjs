@@ -31,6 +31,8 @@ test("a text is readable up to its bounds", () => {
     assert.equal(isReadable("x".repeat(MOST_CHARACTERS + 1)), false);
     assert.equal(isReadable("\n".repeat(MOST_LINES - 1)), true);
     assert.equal(isReadable("\n".repeat(MOST_LINES)), false);
+    assert.equal(isReadable(`a${"\u0301".repeat(16)}e\u0301`), true);
+    assert.equal(isReadable(`a${"\u0301".repeat(17)}`), false, "so many accents on a letter");
 });
 
 test("a quantity has at most 64 characters beside the space around it", () => {

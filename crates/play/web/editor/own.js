@@ -5,7 +5,6 @@ import { OWN_CONTROLLER } from "../flows.js";
 import { insert, named, read, source as linesOf, write } from "../state/document.js";
 import { Code } from "./code.js";
 import { example } from "./example.js";
-import { syntaxLine } from "./syntax.js";
 
 const PAUSE_MS = 400;
 
@@ -50,15 +49,8 @@ export class OwnEditor {
     }
 
     // Shows an error of it.
-    async problem(problem) {
+    problem(problem) {
         this.code.problem(problem);
-        if (problem?.line === null && /SyntaxError/.test(problem.message)) {
-            const { text } = this.code;
-            const line = await syntaxLine(text);
-            if (this.code.text === text) {
-                this.code.problem({ ...problem, line });
-            }
-        }
     }
 
     #take() {
