@@ -18,7 +18,7 @@ import { Runs } from "./runs.js";
 import { fragment, fromFragment } from "./share.js";
 import { shown } from "./state/quantity.js";
 import { State } from "./state/state.js";
-import { ask } from "./stranger.js";
+import { ask, leaveOut } from "./stranger.js";
 import { Theme } from "./theme.js";
 import { Tour } from "./tour.js";
 import { Views } from "./views/index.js";
@@ -143,7 +143,6 @@ function join(engine) {
         panel.update();
         show();
     });
-    addEventListener("hashchange", () => location.hash !== written && take(location.hash));
     // On a phone, the pictures scroll within their own place.
     const pictures = $("views");
     pictures.append($("more"));
@@ -166,8 +165,10 @@ function join(engine) {
     runs.start(state);
 }
 
-// Takes the state of a link. A controller that it brings runs only if the user says so.
+// Takes the state of a link, unless there is a newer one by then. A controller that it brings runs only if the user says so.
+let links = 0, newest = 0;
 async function take(hash) {
+    const own = ++links;
     let found;
     try {
         found = await fromFragment(hash);
@@ -176,11 +177,16 @@ async function take(hash) {
         isOfLink = true;
         return;
     }
-    if (!found) {
+    if (!found || own < newest) {
         return;
     }
+    newest = own;
+    leaveOut();
     if (found.source !== null && found.source !== state.source && !(await ask($("stranger"), found.source))) {
         found.source = null;
+    }
+    if (own < newest) {
+        return;
     }
     told = null;
     state.change(found);
@@ -247,4 +253,5 @@ function oncePerFrame(call) {
 }
 
 choosePreset();
+addEventListener("hashchange", () => location.hash !== written && take(location.hash));
 await begin();

@@ -52,7 +52,8 @@ export class Downloads {
     }
 }
 
-// Columns as CSV (RFC 4180).
+// Columns as CSV (RFC 4180). A spreadsheet takes a text for a formula if it begins like one, and names of links are anybody's texts: such
+// a text begins with an apostrophe.
 export function csv(columns) {
     const names = Object.keys(columns);
     const length = columns[names[0]]?.length ?? 0;
@@ -67,7 +68,7 @@ function cell(value) {
     if (value === null || value === undefined || Number.isNaN(value)) {
         return "";
     }
-    const text = String(value);
+    const text = typeof value === "string" && /^[=+\-@\t\r]/.test(value) ? `'${value}` : String(value);
     return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 

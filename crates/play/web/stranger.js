@@ -2,9 +2,17 @@
 // it can lead a click to a button that its user does not see.
 
 import { button, element } from "./dom.js";
+import { visible } from "./visible.js";
 
 // So long the question is to be seen before it takes an answer: a click that was meant for something else comes earlier.
 const READING_MS = 1000;
+
+let refuse = () => {};
+
+// Answers the question that is open, if there is one, with no.
+export function leaveOut() {
+    refuse();
+}
 
 // Shows the source, and resolves to whether it may run.
 export function ask(root, source) {
@@ -16,20 +24,23 @@ export function ask(root, source) {
     }
     return new Promise((resolve) => {
         const answer = (may) => () => {
+            refuse = () => {};
             root.hidden = true;
             root.replaceChildren();
             resolve(may);
         };
+        refuse = answer(false);
         const run = button("Run it", answer(true));
         run.disabled = true;
         setTimeout(() => (run.disabled = false), READING_MS);
+        const lines = source.split("\n").length;
         const heading = element("h2", { tabIndex: -1 }, "This link brings a controller that somebody has written");
         root.hidden = false;
         root.replaceChildren(
             heading,
-            element("p", {}, "It is a program. It would run in a worker of this page, which can reach no other machine; read it, and decide."),
-            element("pre", { tabIndex: 0 }, source),
-            element("div", { className: "row" }, run, button("Leave it out", answer(false))),
+            element("p", {}, `It is a program of ${lines} lines. It would run in a worker of this page, which can reach no other machine; read it, and decide.`),
+            element("pre", { tabIndex: 0 }, visible(source)),
+            element("div", { className: "row" }, run, button("Leave it out", refuse)),
         );
         heading.focus();
     });

@@ -111,3 +111,46 @@ test("in a frame, a controller of a link does not run, and nobody is asked", asy
     assert.equal(await frame.locator("#controls option[value='js:Mine']").count(), 0);
     await context.close();
 });
+
+test("a link that comes while another one's question is open answers that with no", async () => {
+    const asking = (mark) => link({ text: SCENARIO.replace('"x"', `"${mark}"`), seeds: 1, source: `// ${mark}\nexport default class { on_ack() { return [1e5, 1e7]; } }` });
+    const { page, context, heard } = await visit(opened.browser, opened.address);
+    const follow = (hash) => page.evaluate((it) => (location.hash = it), hash);
+    await follow(asking("first"));
+    await page.locator("#stranger pre").waitFor();
+    await after(page, () => follow("#preset=lte"));
+    assert.equal(await page.locator("#stranger").isVisible(), false);
+    assert.match(await text(page), /^name = "lte"$/m);
+    await follow(asking("second"));
+    await follow(asking("third"));
+    await page.locator("#stranger pre", { hasText: "third" }).waitFor();
+    await after(page, () => page.getByRole("button", { name: "Run it" }).click());
+    assert.match(await text(page), /^name = "third"$/m);
+    assert.match(await page.locator("#own textarea").inputValue(), /^\/\/ third$/m);
+    assert.equal(await page.locator("#stranger").isVisible(), false);
+    assert.deepEqual(heard, []);
+    await context.close();
+});
+
+test("a question that is open at first makes way for another link", async () => {
+    const source = "export default class { on_ack() { return [1e5, 1e7]; } }";
+    const context = await opened.browser.newContext();
+    const page = await context.newPage();
+    await page.goto(opened.address + link({ text: SCENARIO, seeds: 1, source }));
+    await page.locator("#stranger pre").waitFor();
+    await page.evaluate(() => (location.hash = "#preset=lte"));
+    await ran(page);
+    assert.equal(await page.locator("#stranger").isVisible(), false);
+    assert.match(await text(page), /^name = "lte"$/m);
+    await context.close();
+});
+
+test("the source in a question is what runs", async () => {
+    const source = "// \u202Eall\u2066 is well\u2028globalThis.hidden = 1;\nexport default class { on_ack() { return [1e5, 1e7]; } }";
+    const context = await opened.browser.newContext();
+    const page = await context.newPage();
+    await page.goto(opened.address + link({ text: SCENARIO, seeds: 1, source }));
+    const shown = await page.locator("#stranger pre").textContent();
+    assert.match(shown, /^\/\/ \\u\{202E\}all\\u\{2066\} is well\\u\{2028\}globalThis\.hidden = 1;\n/);
+    await context.close();
+});

@@ -64,10 +64,10 @@ export function read(block, key) {
     return raw.replace(/^(["'])(.*)\1$/s, "$2");
 }
 
-// The scenario's name as that of a file, without its ending.
+// The scenario's name as that of a file, without its ending. One that began with a dash would be an option of a command.
 export function fileName(text) {
     const name = read(named(text, "")[0], "name") ?? "";
-    return name.replace(/[^\w-]+/g, "-").slice(0, 40) || "scenario";
+    return name.replace(/[^\w-]+/g, "-").replace(/^-+/, "").slice(0, 40) || "scenario";
 }
 
 // The text with this value in place of the key's. A number or a boolean is written as such, { raw } is TOML, and undefined removes the
