@@ -7,6 +7,9 @@
 
 use std::cell::RefCell;
 
+use advise::Measured;
+
+use crate::advising::Advising;
 use crate::bounds::MAX_TEXT_BYTES;
 use crate::play::Play;
 
@@ -19,10 +22,16 @@ const FAILED: u32 = 2;
 struct Instance {
     text: Vec<u8>,
     play: Option<Play>,
+    advising: Option<Advising>,
     result: Vec<u8>,
 }
 
 impl Instance {
+    fn take_text(&mut self) -> Result<String, String> {
+        String::from_utf8(std::mem::take(&mut self.text))
+            .map_err(|_| "the text is not UTF-8".to_owned())
+    }
+
     fn state(&mut self, done: Result<bool, String>) -> u32 {
         match done {
             Ok(true) => GOES_ON,
@@ -61,8 +70,7 @@ pub extern "C" fn play_room(length: usize) -> *mut u8 {
 pub extern "C" fn play_begin(seed: i64) -> u32 {
     with(|instance| {
         instance.play = None;
-        let text = std::mem::take(&mut instance.text);
-        let text = String::from_utf8(text).map_err(|_| "the text is not UTF-8".to_owned());
+        let text = instance.take_text();
         let begun = text.and_then(|text| Play::begin(&text, u64::try_from(seed).ok()));
         let begun = begun.map(|play| instance.play = Some(play));
         instance.state(begun.map(|()| true))
@@ -95,6 +103,59 @@ pub extern "C" fn play_record() {
         let record = instance.play.as_ref().map(Play::record);
         instance.result = record.unwrap_or_default();
     });
+}
+
+/// Makes what advice needs of the run so far the result: numbers for [`play_note`].
+#[unsafe(no_mangle)]
+pub extern "C" fn play_measured() {
+    with(|instance| {
+        let play = instance.play.as_ref();
+        let numbers = play.map(|play| play.measured().numbers().map(f64::to_le_bytes));
+        instance.result = numbers.map_or_else(Vec::new, |numbers| numbers.concat());
+    });
+}
+
+/// Plans the runs for advice on the path of the scenario with the text, and makes the plan the result.
+#[unsafe(no_mangle)]
+pub extern "C" fn play_plan() -> u32 {
+    with(|instance| {
+        let planned = instance.take_text().and_then(|text| Advising::begin(&text));
+        let planned = planned.map(|advising| {
+            instance.result = advising.plan();
+            instance.advising = Some(advising);
+        });
+        instance.state(planned.map(|()| false))
+    })
+}
+
+/// Keeps the bytes of [`play_measured`], which the host has written as the text, for the run at this place of the plan.
+#[unsafe(no_mangle)]
+pub extern "C" fn play_note(place: usize) -> u32 {
+    with(|instance| {
+        let bytes = std::mem::take(&mut instance.text);
+        let (numbers, _) = bytes.as_chunks();
+        let numbers: Vec<f64> = numbers.iter().map(|it| f64::from_le_bytes(*it)).collect();
+        let numbers = numbers.try_into().map_err(|_| "these are no measurements");
+        let advising = instance.advising.as_mut().ok_or("nothing is planned");
+        let noted = advising
+            .and_then(|advising| Ok((advising, numbers?)))
+            .map_err(str::to_owned)
+            .and_then(|(advising, numbers)| advising.note(place, Measured::from_numbers(numbers)));
+        instance.state(noted.map(|()| false))
+    })
+}
+
+/// Makes the advice from the runs that were noted the result.
+#[unsafe(no_mangle)]
+pub extern "C" fn play_advise() -> u32 {
+    with(|instance| {
+        let advising = instance.advising.as_ref().ok_or("nothing is planned");
+        let advised = advising
+            .map_err(str::to_owned)
+            .and_then(Advising::answer)
+            .map(|answer| instance.result = answer);
+        instance.state(advised.map(|()| false))
+    })
 }
 
 /// The place of the result.

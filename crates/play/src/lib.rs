@@ -14,6 +14,7 @@
 //! # Ok::<(), String>(())
 //! ```
 
+mod advising;
 mod binary;
 mod bounds;
 mod exports;
@@ -25,5 +26,6 @@ pub mod page;
 mod path;
 mod play;
 
+pub use advising::Advising;
 pub use bounds::MAX_TEXT_BYTES;
 pub use play::{Play, read};

@@ -3,7 +3,9 @@
 use std::path::Path;
 use std::time::Duration;
 
+use advise::Measured;
 use document::DocumentError;
+use record::Record;
 use scenario::{Draft, Scenario};
 use simulate::{Flows, Hops, NOTHING_SENT, Run, RunError};
 #[cfg(not(target_arch = "wasm32"))]
@@ -94,9 +96,18 @@ impl Play {
     /// The record: that of the whole run at its end, and of the time until now before. It has the summary (`docs/records.md`),
     /// without the real time, what pictures need of the path, and the tables of the record as columns; `src/binary.rs` says how.
     pub fn record(&self) -> Vec<u8> {
+        self.with(|record| binary::of(record, &self.path))
+    }
+
+    /// What advice needs of the run so far.
+    pub fn measured(&self) -> Measured {
+        self.with(Measured::of)
+    }
+
+    fn with<T>(&self, of: impl FnOnce(&Record) -> T) -> T {
         let network = self.scenario.network();
         let (outcome, ()) = self.run.so_far(&network, Duration::ZERO);
-        binary::of(&outcome.record(&|_| ()), &self.path)
+        of(&outcome.record(&|_| ()))
     }
 }
 

@@ -7,14 +7,18 @@ use std::process::Command;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use play::Play;
+use play::{Advising, Play};
 use scenario::Draft;
+use serde_json::Value;
 
 /// The exit code of `crates/play/module` on a machine that cannot compile it.
 const MODULE_UNAVAILABLE: i32 = 3;
 
 /// The maximum size of the compressed module: what a page loads before its first picture.
 const MAX_MODULE_BYTES: usize = 1_500_000;
+
+/// The maximum difference of a gain, relative to it: some units in the last place.
+const MAX_ERROR: f64 = 1e-14;
 
 /// The number of steps before the first record.
 const EARLY_STEPS: u32 = 30;
@@ -58,6 +62,12 @@ long|duration='2h';path={rate='1mbit',rtt='9ms'};flow=[{controller='bbr1'}]
 fast|path={rate='1tbit',rtt='9ms'};flow=[{controller='bbr1'}]
 kernel|path={rate='1mbit'};flow=[{controller='kernel:bbr'}]
 python|path={rate='1mbit'};flow=[{controller='python:Reno'}]
+";
+
+/// Scenarios whose advice takes many short runs: on a slow path, few packets are simulated.
+const ADVISED: &str = "
+range of buffers|path={rate='300kbit',rtt='40ms',loss='0.1%'};flow=[{controller='bbr1'}]
+one path|path={rate='300kbit',rtt='40ms',buffer='20p'};flow=[{controller='bbr1'}]
 ";
 
 /// The scenarios of such a list, by name.
@@ -122,6 +132,24 @@ fn natively(text: &str) -> Result<[Vec<u8>; 2], String> {
     Ok([early, play.record()])
 }
 
+/// The plan of the runs for advice, and the advice.
+fn advised_natively(text: &str) -> Result<[Vec<u8>; 2], String> {
+    let mut advising = Advising::begin(text)?;
+    for (place, case) in advising.cases().to_vec().iter().enumerate() {
+        let scenario = advising.sampling().scenario(case);
+        let text = scenario.to_string();
+        assert_eq!(
+            play::read(&text)?,
+            scenario,
+            "a run as text is the same run"
+        );
+        let mut play = Play::begin(&text, None)?;
+        while play.step(100)? {}
+        advising.note(place, play.measured())?;
+    }
+    Ok([advising.plan(), advising.answer()?])
+}
+
 #[test]
 fn a_run_that_was_looked_at_has_the_same_record() {
     for (name, text) in scenarios() {
@@ -176,6 +204,10 @@ fn a_browser_s_bytes_are_those_of_this_machine() {
         let file = directory.path().join(format!("{name}.toml"));
         fs::write(file, text).expect("a file");
     }
+    for (name, text) in listed(ADVISED) {
+        let file = directory.path().join(format!("{name}.advise"));
+        fs::write(file, text).expect("a file");
+    }
     let mut node = Command::new("node");
     node.arg(root().join("crates/play/tests/run.mjs"));
     node.arg(&module)
@@ -205,6 +237,11 @@ fn a_browser_s_bytes_are_those_of_this_machine() {
             assert_same(own, &its, &format!("{name}, {what}"));
         }
     }
+    for (name, text) in listed(ADVISED) {
+        let own = advised_natively(&text).expect(&name);
+        assert_same(&own[0], &seen(&name, "plan"), &format!("{name}, plan"));
+        assert_same_advice(&own[1], &seen(&name, "advice"), &name);
+    }
     let error = seen("fails", "error");
     assert_eq!(
         String::from_utf8_lossy(&error),
@@ -225,6 +262,41 @@ fn assert_same(own: &[u8], its: &[u8], which: &str) {
         around(own),
         around(its)
     );
+}
+
+/// Logarithms and exponentials of the machine and of WebAssembly may differ in the last bit, so the gains may. Nothing else does.
+fn assert_same_advice(own: &[u8], its: &[u8], which: &str) {
+    let read = |bytes: &[u8]| {
+        let mut advice: Value = serde_json::from_slice(bytes).expect("JSON");
+        let goals = advice["summary"]["goals"].take();
+        (advice, goals)
+    };
+    let ((own, own_goals), (its, its_goals)) = (read(own), read(its));
+    assert_eq!(own, its, "{which}");
+    assert_near(&own_goals, &its_goals, which);
+}
+
+fn assert_near(own: &Value, its: &Value, which: &str) {
+    match (own, its) {
+        (Value::Array(own), Value::Array(its)) => {
+            assert_eq!(own.len(), its.len(), "{which}");
+            for (own, its) in own.iter().zip(its) {
+                assert_near(own, its, which);
+            }
+        }
+        (Value::Object(own), Value::Object(its)) => {
+            assert!(own.keys().eq(its.keys()), "{which}");
+            for (key, own) in own {
+                assert_near(own, &its[key], &format!("{which}, {key}"));
+            }
+        }
+        (Value::Number(_), Value::Number(_)) => {
+            let [own, its] = [own, its].map(|it| it.as_f64().expect("a number"));
+            let most = own.abs() * MAX_ERROR;
+            assert!((own - its).abs() <= most, "{which}: {own} and {its}");
+        }
+        _ => assert_eq!(own, its, "{which}"),
+    }
 }
 
 /// The record with another name of a controller in its head.

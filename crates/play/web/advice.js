@@ -1,57 +1,87 @@
-// What `fullpipe advise` says for the path that is shown. The program gives it; elsewhere the page says how to ask for it.
+// What `fullpipe advise` says for the path that is shown.
 
-import { button, element } from "./dom.js";
+import { button, element, put } from "./dom.js";
 import { fileName, named } from "./state/document.js";
 
 export class Advice {
     #state;
     #engine;
+    // Ends the runs of the advice under way.
+    #aborter = null;
+    #text;
 
     constructor(root, state, engine) {
         this.#state = state;
         this.#engine = engine;
+        this.ask = button("Advise", () => this.run());
+        this.stop = button("Stop", () => this.#end());
+        this.stop.hidden = true;
         this.told = element("div", { role: "status", "aria-live": "polite" });
-        if (engine.kind === "native") {
-            this.ask = button("Advise", () => this.run());
-            const hint = "Runs each controller on this path, alone and beside others, for some fifteen seconds, and says which one suits it.";
-            this.#offer(root, [element("p", { className: "hint" }, hint), this.ask, this.told]);
-            return;
-        }
         this.command = element("code");
-        const hint = "Many runs make an advice, so the program gives it, also on its own page (fullpipe play): download the scenario, and ask ";
-        this.#offer(root, [element("p", {}, hint, this.command)]);
-        state.addEventListener("change", () => this.#name());
-        this.#name();
+        const hint = "Runs each controller on this path, alone and beside others, for half a minute or more, and says which one suits it, as does ";
+        this.parts = [element("p", { className: "hint" }, hint, this.command), element("div", { className: "row" }, this.ask, this.stop), this.told];
+        this.refusal = element("p", {}, "Advice is about one path, and this scenario is a network of links.");
+        root.append(...this.parts, this.refusal);
+        state.addEventListener("change", () => this.#update());
+        this.#update();
     }
 
-    // Shows these for a path. A network gets a sentence in their place.
-    #offer(root, parts) {
-        const refusal = element("p", {}, "Advice is about one path, and this scenario is a network of links.");
-        const update = () => {
-            const isNetwork = named(this.#state.text, "link").length > 0;
-            refusal.hidden = !isNetwork;
-            parts.forEach((part) => (part.hidden = isNetwork));
-        };
-        root.append(...parts, refusal);
-        this.#state.addEventListener("change", update);
-        update();
-    }
-
+    // Runs what the advice takes, and shows it. A change of the scenario ends the runs.
     async run() {
-        const { text } = this.#state;
+        this.#end();
+        const aborter = new AbortController();
+        this.#aborter = aborter;
         this.ask.disabled = true;
-        this.told.replaceChildren(element("p", {}, "Running…"));
+        this.stop.hidden = false;
+        const line = element("p", {}, "Running…");
+        const bar = element("progress", { value: 0, "aria-label": "Runs that are over" });
+        this.told.replaceChildren(line, bar);
+        const progress = ({ about, done, of }) => {
+            put(line, about);
+            Object.assign(bar, { max: of, value: done });
+        };
+        let shown = [];
         try {
-            const advice = await this.#engine.advise(text);
-            this.told.replaceChildren(element("pre", { tabIndex: 0, "aria-label": "Advice" }, advice.text));
-        } catch (error) {
-            this.told.replaceChildren(element("p", { className: "error" }, error.message));
-        } finally {
-            this.ask.disabled = false;
+            shown = parts(await this.#engine.advise(this.#state.text, { signal: aborter.signal, progress }));
+        } catch ({ message }) {
+            shown = [element("p", { className: "error" }, message)];
+        }
+        if (this.#aborter === aborter) {
+            this.#end();
+            this.told.replaceChildren(...shown);
         }
     }
 
-    #name() {
-        this.command.textContent = `fullpipe advise --from ${fileName(this.#state.text)}.toml`;
+    #end() {
+        this.#aborter?.abort();
+        this.#aborter = null;
+        this.ask.disabled = false;
+        this.stop.hidden = true;
+        this.told.replaceChildren();
     }
+
+    #update() {
+        const { text } = this.#state;
+        // Advice for another path would mislead.
+        if (text !== this.#text) {
+            this.#text = text;
+            this.#end();
+        }
+        const isNetwork = named(text, "link").length > 0;
+        this.refusal.hidden = !isNetwork;
+        this.parts.forEach((part) => (part.hidden = isNetwork));
+        this.command.textContent = `fullpipe advise --from ${fileName(text)}.toml`;
+    }
+}
+
+function parts({ sentences, tables, columns }) {
+    return [...sentences.map((sentence) => element("p", {}, sentence)), ...tables.map(table), element("p", { className: "hint" }, columns)];
+}
+
+function table({ headings, rows }) {
+    const cells = ([first, ...rest]) => [element("th", { scope: "row" }, first), ...rest.map((cell) => element("td", {}, cell))];
+    const head = element("thead", {}, element("tr", {}, ...headings.map((heading) => element("th", { scope: "col" }, heading))));
+    const body = element("tbody", {}, ...rows.map((row) => element("tr", {}, ...cells(row))));
+    const scroll = { className: "scroll", tabIndex: 0, role: "region", "aria-label": "Advice" };
+    return element("div", scroll, element("table", {}, head, body));
 }

@@ -81,13 +81,12 @@ class Engine {
         return this.#withModule().then(() => null, ({ message }) => message);
     }
 
-    // Advice for the path of a scenario, as `fullpipe advise` gives it: { text, summary }, the table of the program and its `--json`.
-    // Takes some fifteen seconds. Rejects with an Error for people.
-    async advise(text) {
-        if (this.kind !== "native") {
-            throw new Error("fullpipe play and fullpipe advise give advice; the simulator in a browser does not");
-        }
-        return this.#simulator.advise(text);
+    // Advice for the path of a scenario, as `fullpipe advise` gives it: { sentences, tables, columns, summary }. A table has `headings` and
+    // `rows`, `columns` says what those of the last one are, and `summary` is the program's `--json`. `progress` hears { about, done, of }:
+    // what the runs are in a line, how many are over, and how many there are. Rejects with an Error for people, or with the reason of
+    // `signal`, which ends the runs.
+    async advise(text, { signal, progress }) {
+        return this.#simulator.advise(text, { signal, progress });
     }
 
     // The program runs no JavaScript: controllers in it run here.

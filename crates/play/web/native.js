@@ -27,11 +27,15 @@ export class Native {
         });
     }
 
-    // Resolves to advice for the path of a scenario. Rejects with an Error.
-    advise(text) {
+    // Resolves to advice for the path of a scenario.
+    advise(text, { signal, progress }) {
         return new Promise((resolve, reject) => {
-            const record = (bytes) => resolve(JSON.parse(new TextDecoder().decode(bytes)));
-            request("advise", text, { record, error: ({ message }) => reject(new Error(message)) });
+            const record = (bytes, done) => (done ? resolve : progress)(JSON.parse(new TextDecoder().decode(bytes)));
+            const job = request("advise", text, { record, error: ({ message }) => reject(new Error(message)) });
+            signal.addEventListener("abort", () => {
+                this.cancel(job);
+                reject(signal.reason);
+            });
         });
     }
 }

@@ -1,5 +1,6 @@
 // Workers that run scenarios beside the page. Each has one run at a time.
 
+import { gather } from "./gather.js";
 import { loadModule, loadScript, openWorker } from "./parts.js";
 
 // A worker that says nothing for so long is ended: it says something several times a second.
@@ -59,6 +60,16 @@ export class Pool {
         return new Promise((resolve) => {
             this.start({ ...task, only: "check" }, { record: () => resolve(null), error: resolve });
         });
+    }
+
+    // Resolves to advice for the path of a scenario.
+    advise(text, options) {
+        return gather(this, text, options);
+    }
+
+    // The most runs at a time.
+    get width() {
+        return this.#most;
     }
 
     #send(job) {

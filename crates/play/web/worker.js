@@ -1,11 +1,14 @@
 // Runs scenarios beside a page, in a worker. The first message is { module }, the compiled module of fullpipe-play. Every other
 // one is { id, text, seed, controllers } and begins a run in place of the one before, or { id: null } and only ends that. `controllers`
-// has sources in JavaScript by name. With `only: "check"` the run ends before its first step.
+// has sources in JavaScript by name. With `only: "check"` the run ends before its first step. With `only: "plan"` there is none: the
+// record is the plan of the runs for advice on the text. With `only: "measure"` the record of the run is what advice needs of it, and
+// with `only: "advise"`, whose `measured` has this of each run or null, it is the advice.
 //
 // Answers have the id of their run: { id, record, done } with a record as bytes (a Uint8Array), first of the time until now and last,
 // with `done`, of all; { id, error }, an object with a `message` and, of an error in a controller, the `line` of its source and as `where`
 // its name; or { id } several times a second while there is nothing to show.
 
+import { Advising } from "./advising.js";
 import { standAlone } from "./alone.js";
 import { load } from "./controller.js";
 import { Play } from "./play.js";
@@ -22,7 +25,7 @@ const MAX_MESSAGE = 500;
 standAlone();
 
 const slices = new MessageChannel();
-let module, id = null, play, shown, cost, told;
+let module, id = null, play, isMeasured, shown, cost, told;
 
 onmessage = async ({ data }) => {
     if (data.module) {
@@ -47,8 +50,13 @@ onmessage = async ({ data }) => {
     }
 };
 
-function begin({ text, seed, only }, controllers) {
+function begin({ text, seed, only, measured }, controllers) {
+    if (only === "plan" || only === "advise") {
+        end(advised(text, measured));
+        return;
+    }
     play = new Play(module, text, seed, controllers);
+    isMeasured = only === "measure";
     if (only === "check") {
         answer({ done: true });
         return;
@@ -56,6 +64,16 @@ function begin({ text, seed, only }, controllers) {
     shown = told = performance.now();
     cost = 0;
     slices.port2.postMessage(id);
+}
+
+// The plan for this text, or, with what its runs have measured, the advice.
+function advised(text, measured) {
+    const advising = new Advising(module, text);
+    if (!measured) {
+        return advising.plan;
+    }
+    measured.forEach((bytes, place) => bytes && advising.note(place, bytes));
+    return advising.answer();
 }
 
 // A message between two slices lets newer messages in.
@@ -69,7 +87,9 @@ slices.port1.onmessage = ({ data }) => {
         while (goesOn && performance.now() - began < SLICE_MS) {
             goesOn = play.step(1);
         }
-        if (!goesOn || performance.now() - shown > Math.max(SLICE_MS, cost / MAX_SHARE)) {
+        if (!goesOn && isMeasured) {
+            end(play.measured());
+        } else if (!goesOn || (!isMeasured && performance.now() - shown > Math.max(SLICE_MS, cost / MAX_SHARE))) {
             show(!goesOn);
         } else if (performance.now() - told > MAX_SILENCE_MS) {
             answer({});
@@ -88,6 +108,10 @@ function show(done) {
     answer({ record, done }, [record.buffer]);
     shown = performance.now();
     cost = shown - began;
+}
+
+function end(record) {
+    answer({ record, done: true }, [record.buffer]);
 }
 
 function answer(message, transfer = []) {

@@ -9,7 +9,7 @@ use document::tree::Entry;
 use lab::{Cancel, EngineKind};
 use pyo3::prelude::*;
 use report::Origin;
-use studies::advise::{Gathering, Goal, Json, Outcomes, Question, RangedPath, Sampling};
+use studies::advise::{Gathering, Goal, Json, Measured, Outcomes, Question, RangedPath, Sampling};
 use studies::runs::{self, Execution};
 use units::Duration;
 
@@ -152,7 +152,7 @@ pub fn advise(
         let sampling = question.sampling();
         let sampling = sampling.map_err(|error| error::of_scenario(&error))?;
         let cases = sampling.cases(&question.controllers);
-        let plan = sampling.plan("advise", &cases, &cancel);
+        let plan = studies::advise::plan(&sampling, "advise", &cases, &cancel);
         let engine = EngineKind::Sim.engine();
         for run in plan.runs.iter().take_while(|_| !cancel.is_cancelled()) {
             let checked = engine.check(&run.scenario);
@@ -174,7 +174,7 @@ pub fn advise(
         };
         runs::execute(&all, &execution, |place, outcome| {
             if let Ok(record) = outcome {
-                gathering.note(place, &record);
+                gathering.note(place, Measured::of(&record));
             }
             Ok::<(), Infallible>(())
         })

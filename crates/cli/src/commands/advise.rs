@@ -14,8 +14,8 @@ use program::output;
 use program::usage;
 use program::work_bar::WorkBar;
 use studies::advise::{
-    self, Advice, Case, Gathering, Goal, Json, MOST_PATHS, Outcomes, Question, Range, RangedPath,
-    Sampling,
+    self, Advice, Case, Gathering, Goal, Json, MOST_PATHS, Measured, Outcomes, Question, Range,
+    RangedPath, Sampling,
 };
 use studies::runs::{self, Execution, Plan};
 use tables::numbers;
@@ -88,7 +88,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     let report = OwnFile::asked(options.report.as_deref(), &own_file::REPORT)?;
     let sampling = question.sampling().map_err(wrong)?;
     let cases = sampling.cases(&question.controllers);
-    let plan = sampling.plan("advise", &cases, &Cancel::new());
+    let plan = advise::plan(&sampling, "advise", &cases, &Cancel::new());
     let engine = EngineKind::Sim.engine();
     for run in &plan.runs {
         engine.check(&run.scenario).map_err(|error| match error {
@@ -189,7 +189,7 @@ impl Work<'_> {
         let mut gathering = Gathering::new(all.len());
         let Ok(failed) = runs::execute(&all, &execution, |place, outcome| {
             if let Ok(record) = outcome {
-                gathering.note(place, &record);
+                gathering.note(place, Measured::of(&record));
             }
             Ok::<(), std::convert::Infallible>(())
         });

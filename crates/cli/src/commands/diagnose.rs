@@ -88,7 +88,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     let question = question(&direction.ranges())?;
     let sampling = question.sampling().map_err(Failure::failed)?;
     let cases = sampling.cases(&question.controllers);
-    let plan = sampling.plan("diagnose", &cases, &cancel);
+    let plan = advise::plan(&sampling, "diagnose", &cases, &cancel);
     let work = Work {
         sampling: &sampling,
         controllers: &question.controllers,

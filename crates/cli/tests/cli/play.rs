@@ -1,12 +1,13 @@
 //! `fullpipe play`: who may use it, and what it answers.
 
+use std::fs;
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::path::Path;
 
 use rustix::process::Signal;
 
-use crate::support::Running;
+use crate::support::{Running, fullpipe};
 
 const SCENARIO: &str = "name='x'\nduration='3s'\npath={rate='20mbit',rtt='40ms'}\nflow=[{controller='bbr1'},{controller='cubic'}]";
 
@@ -177,6 +178,40 @@ fn it_runs_and_checks_scenarios() {
     let refused = "name='x'\nduration='1s'\npath={trace='/etc/passwd'}\nflow=[{controller='bbr1'}]";
     for path in ["run", "check", "advise"] {
         assert_eq!(server.messages(path, refused), [(2, told.into())], "{path}");
+    }
+}
+
+/// The page draws what the program prints.
+#[test]
+fn its_advice_is_that_of_the_command() {
+    let server = Server::start();
+    let slow = SCENARIO.replace("20mbit", "300kbit");
+    let messages = server.messages("advise", &slow);
+    let (kind, last) = messages.last().expect("an answer");
+    assert_eq!(*kind, 1, "{}", String::from_utf8_lossy(last));
+    let answer: serde_json::Value = serde_json::from_slice(last).expect("JSON");
+    let file = tempfile::NamedTempFile::new().expect("a file");
+    fs::write(&file, slow).expect("a file");
+    let advise = |more: &[&str]| {
+        let from = file.path().to_str().expect("a path");
+        let ended = fullpipe([&["advise", "--from", from, "--quiet"], more].concat())
+            .output()
+            .expect("runs");
+        assert!(ended.status.success());
+        String::from_utf8(ended.stdout).expect("text")
+    };
+    let summary: serde_json::Value = serde_json::from_str(&advise(&["--json"])).expect("JSON");
+    assert_eq!(answer["summary"], summary);
+    let text = advise(&[]);
+    let tables = answer["tables"].as_array().expect("tables");
+    let rows = tables
+        .iter()
+        .flat_map(|of| of["rows"].as_array().expect("rows"));
+    for row in rows {
+        let cells = row.as_array().expect("cells").iter();
+        let cells: Vec<&str> = cells.map(|cell| cell.as_str().expect("text")).collect();
+        let is_printed = |line: &str| cells.iter().all(|cell| line.contains(cell));
+        assert!(text.lines().any(is_printed), "{cells:?} in {text}");
     }
 }
 

@@ -3,14 +3,9 @@
 use askama::Template;
 use draw::{Axis, Chart, Curve, Dash, Look, Mark, Picture, Rule, Unit, cdf};
 
-use super::advice::Advice;
-use super::goal::Goal;
-use super::outcome::Outcome;
-use super::plan::{Case, Company};
-use super::ranges::{Range, short};
+use ::advise::{Advice, Case, Choice, Company, Goal, Outcome, Range, amounts, short, words};
+
 use super::table;
-use super::words;
-use crate::runs::amounts;
 use record::Dimension;
 use report::Table;
 use report::page::{Origin, PLAIN, Page};
@@ -43,7 +38,7 @@ pub fn page(
 ) -> String {
     let mut choices: Vec<_> = advice.choices.iter().collect();
     choices.sort_by_key(|choice| choice.goal != goal);
-    let of_goal = |choice: &super::advice::Choice| OfGoal {
+    let of_goal = |choice: &Choice| OfGoal {
         headline: words::headline(advice, choice),
         sentences: words::sentences(advice, choice),
         rivals: table::rivals(choice),

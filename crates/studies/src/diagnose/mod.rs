@@ -68,8 +68,8 @@ impl<'a> Diagnosis<'a> {
 
     /// The choice against its rivals, and the outcomes of all candidates.
     fn tables(&self) -> Vec<Table> {
-        let rivals = advise::table::rivals(self.advice.of(self.goal));
-        let candidates = advise::table::candidates(self.advice);
+        let rivals = advise::rivals(self.advice.of(self.goal));
+        let candidates = advise::candidates(self.advice);
         rivals.into_iter().chain([candidates]).collect()
     }
 }

@@ -6,25 +6,20 @@
 //! results on disk, so that an interrupted plan can be [resumed](resume). A [`Batch`] runs several plans on one engine,
 //! and returns all records of a plan at once.
 
-mod amount;
 mod attempt;
 mod batch;
 mod distinct;
 mod execute;
 mod plan;
-mod ratio;
-mod seed;
 mod store;
 mod work;
 
-pub use amount::{Amount, amounts};
+pub use ::advise::{Amount, Ratio, amounts, derive_seed};
 pub use attempt::{REPEATS, Reason};
 pub use batch::{Batch, BatchError, Finding, Findings};
 pub use distinct::distinct;
 pub use execute::{Event, Execution, Failed, execute, jobs, missing, resume};
 pub use plan::MAX_RUNS;
 pub use plan::{Keys, Plan, Point, Run, UnreadableTrace};
-pub use ratio::Ratio;
-pub use seed::derive as derive_seed;
 pub use store::{FILE, MAX_RESULT_BYTES, Store, StoreError};
 pub use work::Work;

@@ -5,7 +5,7 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::seed;
+use ::advise::derive_seed;
 use files::regular;
 use scenario::Scenario;
 
@@ -112,7 +112,7 @@ impl Plan {
         let counts = |(field, _): &(&str, &str)| !paired.iter().any(|of| of == field);
         let values: Vec<(&str, &str)> = self.last_values().filter(counts).collect();
         let seeded = (0..repeats).map(|repeat| Scenario {
-            seed: seed::derive(base.seed, &values, repeat),
+            seed: derive_seed(base.seed, &values, repeat),
             ..Scenario::clone(&base)
         });
         for (repeat, scenario) in (0..).zip(seeded.collect::<Vec<Scenario>>()) {

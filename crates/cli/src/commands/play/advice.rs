@@ -1,47 +1,30 @@
 //! Advice for the path of a scenario, as `fullpipe advise --from` gives it.
 
-use std::convert::Infallible;
-use std::path::Path;
-
-use congestion::ControllerKind;
-use document::DocumentError;
 use lab::{Cancel, EngineKind};
+use play::Advising;
 use serde::Serialize;
-use studies::advise::{self, Advice, Gathering, Goal, Json, Outcomes, Question, RangedPath};
+use studies::advise::{self, Measured};
 use studies::runs::{self, Execution};
 
-/// The candidates of `fullpipe advise`.
-const CANDIDATES: [ControllerKind; 4] = [
-    ControllerKind::Bbr3,
-    ControllerKind::Bbr1,
-    ControllerKind::Cubic,
-    ControllerKind::Reno,
-];
-
-/// The advice, in words and as data.
+/// How far the runs are.
 #[derive(Serialize)]
-struct Advised<'a> {
-    text: String,
-    summary: Json<'a>,
+struct Progress<'a> {
+    /// What the runs are, in a line.
+    about: &'a str,
+    done: usize,
+    of: usize,
 }
 
-/// The advice as JSON; `None` if nobody wants it any more.
-pub fn of(text: &str, is_unwanted: &(dyn Fn() -> bool + Sync)) -> Result<Option<Vec<u8>>, String> {
-    let told = |error: DocumentError| error.to_string();
-    play::read(text)?;
-    let mut path = RangedPath::parse(text, Path::new("")).map_err(told)?;
-    path.complete();
-    let question = Question {
-        path,
-        controllers: CANDIDATES.to_vec(),
-        paths: None,
-        duration: None,
-        seed: 1,
-    };
-    let sampling = question.sampling().map_err(told)?;
-    let cases = sampling.cases(&question.controllers);
+/// The advice as JSON; `None` if nobody wants it any more. Tells how far the runs are, as JSON, when one has ended.
+pub fn of(
+    text: &str,
+    is_unwanted: &(dyn Fn() -> bool + Sync),
+    tell: &dyn Fn(Vec<u8>),
+) -> Result<Option<Vec<u8>>, String> {
+    let mut advising = Advising::begin(text)?;
+    let about = advising.about();
     let cancel = Cancel::new();
-    let plan = sampling.plan("advise", &cases, &cancel);
+    let plan = advise::plan(advising.sampling(), "advise", advising.cases(), &cancel);
     let all = plan.all();
     let engine = EngineKind::Sim.engine();
     let execution = Execution {
@@ -55,26 +38,22 @@ pub fn of(text: &str, is_unwanted: &(dyn Fn() -> bool + Sync)) -> Result<Option<
         },
         cancel: &cancel,
     };
-    let mut gathering = Gathering::new(all.len());
-    let Ok(failed) = runs::execute(&all, &execution, |place, outcome| {
-        if let Ok(record) = outcome {
-            gathering.note(place, &record);
+    let mut done = 0;
+    runs::execute(&all, &execution, |place, outcome| {
+        done += 1;
+        let progress = Progress {
+            about: &about,
+            done,
+            of: all.len(),
+        };
+        tell(serde_json::to_vec(&progress).map_err(|error| error.to_string())?);
+        match outcome {
+            Ok(record) => advising.note(place, Measured::of(&record)),
+            Err(_) => Ok(()),
         }
-        Ok::<(), Infallible>(())
-    });
+    })?;
     if cancel.is_cancelled() {
         return Ok(None);
     }
-    let outcomes = Outcomes::new(&question.controllers, &cases, &gathering);
-    let goal = Goal::default();
-    let Some(advice) = Advice::new(&outcomes, &sampling) else {
-        return Err(advise::nothing(&outcomes, &sampling));
-    };
-    let advised = Advised {
-        text: advise::text(&advice, goal, None),
-        summary: Json::new(&advice, goal, all.len() - failed.len()),
-    };
-    serde_json::to_vec(&advised)
-        .map(Some)
-        .map_err(|error| error.to_string())
+    advising.answer().map(Some)
 }

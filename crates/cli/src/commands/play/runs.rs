@@ -37,7 +37,7 @@ pub struct Message {
 /// The kinds of messages, which `web/native.js` knows by their numbers.
 #[derive(Debug, Clone, Copy)]
 pub enum Kind {
-    /// The record so far.
+    /// The record so far, or how far it is.
     SoFar,
     /// The whole answer.
     Whole,
@@ -68,7 +68,7 @@ impl Runs {
             let done = match job {
                 Job::Run(seed) => run(&text, seed, &sender),
                 Job::Check => Play::begin(&text, None).map(|_| Some(Vec::new())),
-                Job::Advise => advice::of(&text, &|| sender.is_closed()),
+                Job::Advise => advise(&text, &sender),
             };
             drop(place);
             let message = match done {
@@ -88,6 +88,18 @@ impl Runs {
         let _ = thread::Builder::new().name("play".to_owned()).spawn(work);
         receiver
     }
+}
+
+/// Advice for the path of the scenario; `None` if nobody wants it any more. A page that has not yet heard how far it is hears of a later
+/// run.
+fn advise(text: &str, sender: &Sender<Message>) -> Result<Option<Vec<u8>>, String> {
+    let tell = |bytes| {
+        let _ = sender.try_send(Message {
+            kind: Kind::SoFar,
+            bytes,
+        });
+    };
+    advice::of(text, &|| sender.is_closed(), &tell)
 }
 
 /// The record of the whole run; `None` if nobody wants it any more.

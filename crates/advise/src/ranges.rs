@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use units::{Bytes, Duration, Rate, hint};
 
-use crate::runs::Amount;
+use super::amount::Amount;
 use document::DocumentError;
 use document::tree::{Entry, Node};
 use scenario::{Draft, Scenario};
@@ -152,7 +152,7 @@ impl RangedPath {
     }
 
     /// The field that limits the rate of the path.
-    pub(super) fn capacity(&self) -> &'static str {
+    pub(crate) fn capacity(&self) -> &'static str {
         let fields = ["path.rate", "path.trace", "path.policer.rate"];
         let told = |field: &&str| self.least_of(field).is_some();
         fields.into_iter().find(told).unwrap_or("path.rate")
@@ -250,7 +250,7 @@ fn of_range(error: DocumentError, draft: &Draft, ranges: &[Range]) -> DocumentEr
 }
 
 /// The short name of a field: `rate` for `path.rate`.
-pub(super) fn short(field: &str) -> &str {
+pub fn short(field: &str) -> &str {
     field.strip_prefix("path.").unwrap_or(field)
 }
 

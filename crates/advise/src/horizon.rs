@@ -28,7 +28,7 @@ impl Sampling {
 }
 
 /// See [`Sampling::horizon`].
-pub(super) fn horizon(sampled: &[Sampled]) -> Duration {
+pub(crate) fn horizon(sampled: &[Sampled]) -> Duration {
     let returns = sampled.iter().map(|of| of.cubic_return() * MIN_RETURNS);
     let longest = returns.fold(0.0, f64::max).ceil();
     PROBE_RTT_INTERVAL.max(Duration::from_secs(longest as u64))
@@ -37,7 +37,7 @@ pub(super) fn horizon(sampled: &[Sampled]) -> Duration {
 impl Sampled {
     /// K, the seconds from a loss until CUBIC has its window again (RFC 9438, "Window Increase Function"). The window
     /// fills path and buffer, or is the mean that random losses allow ("Fairness to Reno", "Using Spare Capacity").
-    pub(super) fn cubic_return(&self) -> f64 {
+    pub(crate) fn cubic_return(&self) -> f64 {
         let path = &self.scenario.path;
         let rtt = path.rtt.as_secs_f64();
         let bdp = self.rate.bytes_per_sec() as f64 * rtt;

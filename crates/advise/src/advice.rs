@@ -54,7 +54,7 @@ pub struct Advice<'o> {
 }
 
 /// The least share of its goodput beside CUBIC with which a CUBIC flow counts as not hurt.
-pub(super) const MIN_UNHURT_SHARE: f64 = 0.95;
+pub(crate) const MIN_UNHURT_SHARE: f64 = 0.95;
 
 impl<'o> Advice<'o> {
     /// Chooses for each goal from these runs. Returns nothing if no path has outcomes.

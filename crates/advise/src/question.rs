@@ -10,7 +10,7 @@ use units::{Duration, Rate};
 use super::horizon::horizon;
 use super::plan::{PACKET, PAYLOAD, Sampled, Sampling};
 use super::ranges::{Range, RangedPath};
-use crate::runs::derive_seed;
+use super::seed::derive as derive_seed;
 use document::{DocumentError, Reason};
 use scenario::Scenario;
 
@@ -241,7 +241,7 @@ impl Sampled {
 
 impl Sampling {
     /// Whether the runs cost more than the budget.
-    pub(super) fn is_much(&self) -> bool {
+    pub(crate) fn is_much(&self) -> bool {
         self.steps > MAX_STEPS
     }
 }

@@ -3,8 +3,9 @@
 use serde::Serialize;
 use tables::statistics::{mean, median};
 
+use super::amount::Amount;
 use super::plan::Sampling;
-use crate::runs::{Amount, Ratio};
+use super::ratio::Ratio;
 
 /// The least ratio that counts as a difference. A smaller one is unnoticeable, and the model is not that exact.
 const MIN_RATIO: f64 = 1.02;
@@ -58,7 +59,7 @@ pub struct Decides {
 
 impl Gain {
     /// Computes the gain from ratios with the index of their path. `rivals` is the number of candidates compared.
-    pub(super) fn of(ratios: &[(usize, f64)], rivals: usize, sampling: &Sampling) -> Option<Gain> {
+    pub(crate) fn of(ratios: &[(usize, f64)], rivals: usize, sampling: &Sampling) -> Option<Gain> {
         let all = || ratios.iter().map(|(_, ratio)| *ratio);
         // The paths are spread evenly over their ranges, so the true interval is no wider.
         let Ratio { mean, low, high } = Ratio::of(all(), rivals)?;

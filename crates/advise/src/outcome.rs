@@ -74,8 +74,8 @@ pub struct Outcomes {
 }
 
 /// The measurements of one run.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Measured {
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Measured {
     goodput: f64,
     rtt_p95: f64,
     resent: f64,
@@ -102,13 +102,19 @@ impl Gathering {
     }
 
     /// Keeps the measurements of the run at this index.
-    pub fn note(&mut self, place: usize, record: &Record) {
-        self.measured[place] = Some(Measured::of(record));
+    pub fn note(&mut self, place: usize, measured: Measured) {
+        self.measured[place] = Some(measured);
+    }
+
+    /// The number of runs whose measurements are kept.
+    pub fn noted(&self) -> usize {
+        self.measured.iter().flatten().count()
     }
 }
 
 impl Measured {
-    fn of(record: &Record) -> Measured {
+    /// What advice needs of the record of a whole run.
+    pub fn of(record: &Record) -> Measured {
         let flows = &record.summary.flows;
         let goodput = |place: usize| flows.get(place).map_or(0.0, |flow| flow.goodput_bps as f64);
         // A flow without any ACK has an unbounded round-trip time.
@@ -125,6 +131,45 @@ impl Measured {
             limit: record.summary.path.limit_bps.map(|limit| limit as f64),
             together: record.summary.together.limit_share,
             request_p95: request_p95(record),
+        }
+    }
+
+    /// The measurements as numbers, with NaN for one that a run does not have. [`Measured::from_numbers`] reads them.
+    pub fn numbers(&self) -> [f64; 8] {
+        [
+            self.goodput,
+            self.rtt_p95,
+            self.resent,
+            self.other_goodput,
+            self.other_rtt_p95,
+            self.limit.unwrap_or(f64::NAN),
+            self.together.unwrap_or(f64::NAN),
+            self.request_p95,
+        ]
+    }
+
+    /// The measurements of these [numbers](Measured::numbers).
+    pub fn from_numbers(numbers: [f64; 8]) -> Measured {
+        let [
+            goodput,
+            rtt_p95,
+            resent,
+            other_goodput,
+            other_rtt_p95,
+            limit,
+            together,
+            request_p95,
+        ] = numbers;
+        let known = |number: f64| (!number.is_nan()).then_some(number);
+        Measured {
+            goodput,
+            rtt_p95,
+            resent,
+            other_goodput,
+            other_rtt_p95,
+            limit: known(limit),
+            together: known(together),
+            request_p95,
         }
     }
 }
