@@ -64,10 +64,9 @@ kernel|path={rate='1mbit'};flow=[{controller='kernel:bbr'}]
 python|path={rate='1mbit'};flow=[{controller='python:Reno'}]
 ";
 
-/// Scenarios whose advice takes many short runs: on a slow path, few packets are simulated.
+/// A scenario whose advice takes many short runs: on a slow path, few packets are simulated.
 const ADVISED: &str = "
 range of buffers|path={rate='300kbit',rtt='40ms',loss='0.1%'};flow=[{controller='bbr1'}]
-one path|path={rate='300kbit',rtt='40ms',buffer='20p'};flow=[{controller='bbr1'}]
 ";
 
 /// The scenarios of such a list, by name.

@@ -18,7 +18,7 @@ export class Advice {
         this.stop.hidden = true;
         this.told = element("div", { role: "status", "aria-live": "polite" });
         this.command = element("code");
-        const hint = "Runs each controller on this path, alone and beside others, for half a minute or more, and says which one suits it, as does ";
+        const hint = "Runs each controller on this path, alone and beside others, for some ten to thirty seconds, and says which one suits it, as does ";
         this.parts = [element("p", { className: "hint" }, hint, this.command), element("div", { className: "row" }, this.ask, this.stop), this.told];
         this.refusal = element("p", {}, "Advice is about one path, and this scenario is a network of links.");
         root.append(...this.parts, this.refusal);
