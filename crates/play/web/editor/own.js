@@ -18,7 +18,7 @@ export class OwnEditor {
             label: "Your controller as JavaScript", rows: 26,
             input: (source) => {
                 clearTimeout(this.#later);
-                this.#later = setTimeout(() => state.change({ source, preset: state.preset }, this), PAUSE_MS);
+                this.#later = setTimeout(() => this.#change({ source, preset: state.preset }), PAUSE_MS);
             },
         });
         this.code.text = state.source ?? example;
@@ -30,7 +30,7 @@ export class OwnEditor {
         });
         const again = button("Begin anew", () => {
             this.code.text = example;
-            state.change({ source: example, preset: state.preset }, this);
+            this.#change({ source: example, preset: state.preset });
         });
         const hint =
             "A class in JavaScript: each ACK gives you what TCP knows, and you answer with a window in bytes and a pacing rate in bit/s. " +
@@ -54,14 +54,14 @@ export class OwnEditor {
     }
 
     #take() {
-        if (this.#state.source === null) {
-            this.#state.change({ source: this.code.text, preset: this.#state.preset }, this);
+        if (this.#state.source !== this.code.text) {
+            this.#change({ source: this.code.text, preset: this.#state.preset });
         }
     }
 
     #use() {
         const text = write(this.#state.text, named(this.#state.text, "flow")[0], "controller", OWN_CONTROLLER);
-        this.#state.change({ text, source: this.code.text }, this);
+        this.#change({ text, source: this.code.text });
         this.#shown();
     }
 
@@ -70,8 +70,14 @@ export class OwnEditor {
         const last = named(text, "flow").at(-1);
         const lines = last ? linesOf(text, last).split("\n") : ["[[flow]]", `controller = "${OWN_CONTROLLER}"`];
         const added = lines.map((line) => line.replace(/^(\s*controller\s*=\s*).*$/, `$1"${OWN_CONTROLLER}"`));
-        this.#state.change({ text: insert(text, last, added), source: this.code.text }, this);
+        this.#change({ text: insert(text, last, added), source: this.code.text });
         this.#shown();
+    }
+
+    // What was typed is in the new state, and needs no later run.
+    #change(to) {
+        clearTimeout(this.#later);
+        this.#state.change(to, this);
     }
 
     #shown() {
