@@ -70,7 +70,7 @@ impl Page {
         let html = format!("{}{}{}", &html[..at], inserted.concat(), &html[at..]);
         // What the folder has as files is here inline.
         Ok(html
-            .replace("script-src 'self'", "script-src 'unsafe-inline' data:")
+            .replace("script-src 'self'", "script-src 'unsafe-inline'")
             .replace("style-src 'self'", "style-src 'unsafe-inline'"))
     }
 

@@ -1,6 +1,8 @@
 // Controllers in JavaScript: somebody's classes, as the module calls them. docs/play.md has their methods. The order of events, numbers
 // and answers is that of src/javascript.rs.
 
+import { addressOf } from "./address.js";
+
 const EVENTS = ["on_ack", "on_sent", "on_loss", "on_recovery", "on_timeout", "on_idle_restart", "on_handshake"];
 const FLAGS = ["wants_prr", "responds_to_ecn", "needs_pacing"];
 const CHANGES = ["loss", "ecn", "repaired", "left", "undone"];
@@ -24,13 +26,9 @@ export async function load(name, source) {
     if (known?.source === source) {
         return known;
     }
-    const line = importing(source);
-    if (line !== null) {
-        throw new ControllerError("a controller imports nothing: leave out the words import and from, also in comments and texts", name, line);
-    }
     const file = `${name}.js`;
     // Stacks name the file instead of the address.
-    const address = URL.createObjectURL(new Blob([source, `\n//# sourceURL=${file}`], { type: "text/javascript" }));
+    const address = await addressOf(source, `\n//# sourceURL=${file}`);
     let made;
     try {
         made = (await import(address)).default;
@@ -39,8 +37,6 @@ export async function load(name, source) {
         // The line that ends too early may be the one after the source.
         wrong.line &&= Math.min(wrong.line, source.split("\n").length);
         throw wrong;
-    } finally {
-        URL.revokeObjectURL(address);
     }
     if (typeof made !== "function") {
         throw new ControllerError(`export the class: export default class ${name} { … }`, name, null);
@@ -48,13 +44,6 @@ export async function load(name, source) {
     const controller = { made, source, file };
     loaded.set(name, controller);
     return controller;
-}
-
-// The line with a word that modules import with, or null. The page's policy lets a worker import files of the page's own server, JSON
-// among them. JavaScript has no other way to write these words as such, and the method `from` follows a point.
-function importing(source) {
-    const at = source.search(/(?<![\w$])import(?![\w$])|(?<![.\w$])from(?![\w$])/);
-    return at < 0 ? null : source.slice(0, at).split("\n").length;
 }
 
 // What a method answered is wrong.

@@ -76,9 +76,14 @@ class Engine {
         }
     }
 
-    // Resolves to why no controller in JavaScript runs here; null if they do.
+    // Makes ready for a controller in JavaScript. Resolves to why none runs here; null if they do.
     async refusal() {
-        return this.#withModule().then(() => null, ({ message }) => message);
+        try {
+            (await this.#withModule()).prepare();
+            return null;
+        } catch ({ message }) {
+            return message;
+        }
     }
 
     // Advice for the path of a scenario, as `fullpipe advise` gives it: { sentences, tables, columns, summary }. A table has `headings` and

@@ -1,32 +1,46 @@
 // Workers that run scenarios beside the page. Each has one run at a time.
 
 import { gather } from "./gather.js";
-import { loadModule, loadScript, openWorker } from "./parts.js";
+import { loadModule, loadScript } from "./parts.js";
+import { visible } from "./visible.js";
+import { Sandbox, openWorker } from "./workers.js";
 
-// A worker that says nothing for so long is ended: it says something several times a second.
+// A worker that says nothing for so long is ended: it says something several times a second, once it has started.
 const SILENCE_MS = 3000;
+const START_MS = 20_000;
+// A worker that says more than this is ended. The simulator says something at most every 8 ms, also to a page that listens later.
+const MOST_AT_ONCE = 2000, MOST_PER_SECOND = 200;
 // The most characters of an error.
 const MAX_MESSAGE = 500;
 const NO_SOURCES = "{}";
 
 export class Pool {
-    #module;
     #script;
+    #module;
+    #sandbox;
     #idle = [];
     #waiting = [];
-    #count = 0;
+    #busy = 0;
     #most = Math.max(2, navigator.hardwareConcurrency ?? 2);
     #next = 0;
 
     // Loads the module and the script, and starts the first worker.
     static async open() {
         const pool = new Pool();
-        [pool.#module, pool.#script] = await Promise.all([loadModule(), loadScript()]);
-        pool.#idle.push(pool.#worker());
+        const [bytes, script] = await Promise.all([loadModule(), loadScript()]);
+        pool.#script = script;
+        pool.#module = await WebAssembly.compile(bytes);
+        pool.#sandbox = new Sandbox(script, bytes);
+        pool.#idle.push(pool.#worker(false));
         return pool;
     }
 
-    // Starts a run, or lets it wait for a worker. It takes the place of `before`, a run that may be over.
+    // Opens the sandbox before a run needs it.
+    prepare() {
+        this.#sandbox.prepare();
+    }
+
+    // Starts a run, or lets it wait for its turn. It takes the place of `before`, a run that may be over.
     start(task, hear, before) {
         const job = { id: ++this.#next, task, hear, worker: null };
         if (before?.worker && sources(before) === sources(job)) {
@@ -36,13 +50,8 @@ export class Pool {
             return job;
         }
         this.cancel(before);
-        const worker = this.#idle.pop() ?? (this.#count < this.#most ? this.#worker() : null);
-        if (worker) {
-            job.worker = worker;
-            this.#send(job);
-        } else {
-            this.#waiting.push(job);
-        }
+        this.#waiting.push(job);
+        this.#serve();
         return job;
     }
 
@@ -50,7 +59,7 @@ export class Pool {
     cancel(job) {
         this.#waiting = this.#waiting.filter((other) => other !== job);
         if (job?.worker) {
-            job.worker.postMessage({ id: null });
+            job.worker.port.postMessage({ id: null });
             this.#release(job);
         }
     }
@@ -72,33 +81,52 @@ export class Pool {
         return this.#most;
     }
 
+    // Starts the runs whose turn it is.
+    #serve() {
+        while (this.#waiting.length > 0 && this.#busy < this.#most) {
+            const job = this.#waiting.shift();
+            this.#busy += 1;
+            const isSandboxed = sources(job) !== NO_SOURCES;
+            job.worker = (isSandboxed ? null : this.#idle.pop()) ?? this.#worker(isSandboxed);
+            this.#send(job);
+        }
+    }
+
     #send(job) {
         const { worker } = job;
-        worker.job = job;
-        worker.postMessage({ id: job.id, ...job.task });
+        Object.assign(worker, { job, since: performance.now(), said: 0 });
+        worker.port.postMessage({ id: job.id, ...job.task });
         this.#expect(worker);
     }
 
     // Expects the worker to say something soon.
     #expect(worker) {
         clearTimeout(worker.alarm);
-        worker.alarm = setTimeout(() => this.#lose(worker, silence(worker.job)), SILENCE_MS);
+        worker.alarm = setTimeout(() => this.#lose(worker, silence(worker)), worker.isReady ? SILENCE_MS : START_MS);
     }
 
-    #worker() {
-        const worker = openWorker(this.#script);
-        this.#count += 1;
-        worker.onmessage = ({ data }) => this.#hear(worker, data);
-        worker.onerror = (event) => this.#lose(worker, readable({ message: event.message || "the worker did not start" }));
-        worker.postMessage({ module: this.#module });
+    #worker(isSandboxed) {
+        const failed = (message) => this.#lose(worker, readable({ message: message || "the worker did not start" }));
+        const worker = isSandboxed ? this.#sandbox.open(failed) : openWorker(this.#script, this.#module, failed);
+        Object.assign(worker, { isSandboxed, isReady: false, job: null });
+        worker.port.onmessage = ({ data }) => this.#hear(worker, data);
         return worker;
     }
 
     #hear(worker, data) {
         const { job } = worker;
-        const { id, record, done, error } = data ?? {};
+        const { id, ready, record, done, error } = data ?? {};
+        worker.isReady ||= Boolean(ready);
+        if (!job) {
+            return;
+        }
+        const most = MOST_AT_ONCE + MOST_PER_SECOND * ((performance.now() - worker.since) / 1000);
+        if (++worker.said > most) {
+            this.#lose(worker, { message: "the worker said more than a page can hear, and was ended" });
+            return;
+        }
         // An earlier run may have said something before it heard of this one.
-        if (!job || job.id !== id) {
+        if (job.id !== id && !ready) {
             return;
         }
         if (error !== undefined) {
@@ -119,47 +147,40 @@ export class Pool {
         }
     }
 
-    #release(job) {
-        const { worker } = job;
-        clearTimeout(worker.alarm);
-        worker.job = job.worker = null;
-        if (sources(job) !== NO_SOURCES) {
+    // What runs in a worker can change all of it, so one that has loaded controllers is of no use to other runs.
+    #release({ worker }) {
+        if (worker.isSandboxed) {
             this.#end(worker);
-            return;
-        }
-        const next = this.#waiting.shift();
-        if (next) {
-            next.worker = worker;
-            this.#send(next);
         } else {
+            this.#free(worker);
             this.#idle.push(worker);
         }
+        this.#serve();
     }
 
     #lose(worker, error) {
-        clearTimeout(worker.alarm);
         const { job } = worker;
-        if (job) {
-            worker.job = job.worker = null;
-        }
         this.#end(worker);
+        this.#serve();
         job?.hear.error(error);
     }
 
-    // Ends a worker, and starts one for a run that waits.
-    #end(worker) {
-        worker.terminate();
-        this.#count -= 1;
-        this.#idle = this.#idle.filter((other) => other !== worker);
-        const next = this.#waiting.shift();
-        if (next) {
-            next.worker = this.#worker();
-            this.#send(next);
+    #free(worker) {
+        clearTimeout(worker.alarm);
+        if (worker.job) {
+            worker.job = worker.job.worker = null;
+            this.#busy -= 1;
         }
+    }
+
+    #end(worker) {
+        this.#free(worker);
+        worker.end();
+        this.#idle = this.#idle.filter((other) => other !== worker);
     }
 }
 
-// The controllers of a run. What runs in a worker can change all of it, so a worker that has loaded controllers is of no use to other runs.
+// The controllers of a run.
 function sources({ task }) {
     return JSON.stringify(task.controllers ?? {});
 }
@@ -168,13 +189,16 @@ function sources({ task }) {
 function readable(error) {
     const { message, line, where } = error ?? {};
     return {
-        message: typeof message === "string" ? message.slice(0, MAX_MESSAGE) : "the run ended with an error that has no text",
+        message: typeof message === "string" ? visible(message.slice(0, MAX_MESSAGE)) : "the run ended with an error that has no text",
         line: Number.isInteger(line) ? line : null,
         where: typeof where === "string" ? where : undefined,
     };
 }
 
-function silence(job) {
+function silence({ isReady, job }) {
+    if (!isReady) {
+        return { message: `the worker did not start within ${START_MS / 1000} seconds` };
+    }
     const seconds = SILENCE_MS / 1000;
     const names = Object.keys(job.task.controllers ?? {});
     return names.length === 0

@@ -38,7 +38,7 @@ export function ask(root, source) {
         root.hidden = false;
         root.replaceChildren(
             heading,
-            element("p", {}, `It is a program of ${lines} lines. It would run in a worker of this page, which can reach no other machine; read it, and decide.`),
+            element("p", {}, `It is a program of ${lines} lines. It would run in a sandbox, which can reach no other machine and nothing of this page; read it, and decide.`),
             element("pre", { tabIndex: 0 }, visible(source)),
             element("div", { className: "row" }, run, button("Leave it out", refuse)),
         );

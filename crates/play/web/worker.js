@@ -1,15 +1,13 @@
-// Runs scenarios beside a page, in a worker. The first message is { module }, the compiled module of fullpipe-play. Every other
-// one is { id, text, seed, controllers } and begins a run in place of the one before, or { id: null } and only ends that. `controllers`
-// has sources in JavaScript by name. With `only: "check"` the run ends before its first step. With `only: "plan"` there is none: the
-// record is the plan of the runs for advice on the text. With `only: "measure"` the record of the run is what advice needs of it, and
-// with `only: "advise"`, whose `measured` has this of each run or null, it is the advice.
+// Runs scenarios beside a page, in a worker. A message is { id, text, seed, controllers } and begins a run in place of the one before, or
+// { id: null } and only ends that. `controllers` has sources in JavaScript by name. With `only: "check"` the run ends before its first step.
+// With `only: "plan"` there is none: the record is the plan of the runs for advice on the text. With `only: "measure"` the record of the run
+// is what advice needs of it, and with `only: "advise"`, whose `measured` has this of each run or null, it is the advice.
 //
-// Answers have the id of their run: { id, record, done } with a record as bytes (a Uint8Array), first of the time until now and last,
-// with `done`, of all; { id, error }, an object with a `message` and, of an error in a controller, the `line` of its source and as `where`
-// its name; or { id } several times a second while there is nothing to show.
+// The first answer is { ready: true }. The others have the id of their run: { id, record, done } with a record as bytes (a Uint8Array),
+// first of the time until now and last, with `done`, of all; { id, error }, an object with a `message` and, of an error in a controller,
+// the `line` of its source and as `where` its name; or { id } several times a second while there is nothing to show.
 
 import { Advising } from "./advising.js";
-import { standAlone } from "./alone.js";
 import { load } from "./controller.js";
 import { Play } from "./play.js";
 
@@ -22,16 +20,21 @@ const MAX_SILENCE_MS = 250;
 // The most characters of an error.
 const MAX_MESSAGE = 500;
 
-standAlone();
-
 const slices = new MessageChannel();
-let module, id = null, play, isMeasured, shown, cost, told;
+let say, compiled, id = null, play, isMeasured, shown, cost, told;
 
-onmessage = async ({ data }) => {
-    if (data.module) {
-        module = data.module;
-        return;
-    }
+// Serves the page at this port with the compiled module of fullpipe-play. A controller can change all of a worker, but not what is bound
+// before one is loaded: so it finds no way to the port.
+export function serve(port, module) {
+    const { get } = Object.getOwnPropertyDescriptor(MessageEvent.prototype, "data");
+    const dataOf = get.call.bind(get);
+    say = port.postMessage.bind(port);
+    compiled = module;
+    port.onmessage = (event) => hear(dataOf(event));
+    say({ ready: true });
+}
+
+async function hear(data) {
     id = data.id;
     play = undefined;
     if (id === null) {
@@ -48,14 +51,14 @@ onmessage = async ({ data }) => {
     } catch (error) {
         fail(error, data.id);
     }
-};
+}
 
 function begin({ text, seed, only, measured }, controllers) {
     if (only === "plan" || only === "advise") {
         end(advised(text, measured));
         return;
     }
-    play = new Play(module, text, seed, controllers);
+    play = new Play(compiled, text, seed, controllers);
     isMeasured = only === "measure";
     if (only === "check") {
         answer({ done: true });
@@ -68,7 +71,7 @@ function begin({ text, seed, only, measured }, controllers) {
 
 // The plan for this text, or, with what its runs have measured, the advice.
 function advised(text, measured) {
-    const advising = new Advising(module, text);
+    const advising = new Advising(compiled, text);
     if (!measured) {
         return advising.plan;
     }
@@ -115,7 +118,7 @@ function end(record) {
 }
 
 function answer(message, transfer = []) {
-    postMessage({ id, ...message }, transfer);
+    say({ id, ...message }, transfer);
     told = performance.now();
 }
 

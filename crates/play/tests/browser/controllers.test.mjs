@@ -6,10 +6,21 @@ import { createServer } from "node:http";
 import { test } from "node:test";
 import { deflateRawSync } from "node:zlib";
 import { visit } from "./page.mjs";
+import { serve } from "./serve.mjs";
 import { opened } from "./setup.mjs";
 
 const scenario = (controller) => `name='x'\nduration='2s'\npath={rate='20mbit',rtt='40ms'}\nflow=[{controller='${controller}'}]`;
 const source = (name) => readFileSync(new URL(`../../web/controllers/${name}.js`, import.meta.url), "utf8");
+
+const [, POLICY] = /http-equiv="Content-Security-Policy" content="([^"]+)"/.exec(readFileSync(new URL("../../web/index.html", import.meta.url), "utf8"));
+
+// Waits until something holds, and rejects if it never does.
+async function until(holds) {
+    for (let times = 0; !holds(); times++) {
+        assert.ok(times < 600, "it never holds");
+        await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+}
 
 // Runs the scenario in the page. Resolves to the error, or the goodputs and the states.
 function run(page, name, controllers) {
@@ -65,34 +76,62 @@ test("an error has the line of the source", async () => {
     await context.close();
 });
 
-test("a controller has no storage of the page's origin, no network, and no worker of its own", async () => {
-    const { page, context } = await visit(opened.browser, opened.address);
-    const spy = `export default class Spy {
-        on_ack() {
-            const names = ["indexedDB", "caches", "navigator", "BroadcastChannel", "Worker", "fetch", "XMLHttpRequest", "WebSocket"];
-            const found = names.filter((name) => name in self || name in WorkerGlobalScope.prototype);
-            const code = (() => { try { return Function("return this")() && "code"; } catch { return "no code"; } })();
-            throw new Error("found " + found + "; " + code);
-        }
-    }`;
-    assert.match((await run(page, "js:Spy", { Spy: spy })).message, /found ; no code$/);
-    await context.close();
-});
+// A server that lets every origin read it; and one that says what `fullpipe play` does.
+const OPEN = { "access-control-allow-origin": "*" };
+const HEADERS = {
+    ...OPEN,
+    "content-security-policy": `${POLICY}; frame-ancestors 'none'`,
+    "referrer-policy": "no-referrer", "x-content-type-options": "nosniff", "x-frame-options": "DENY",
+};
 
-test("a controller imports nothing", async () => {
+for (const [name, headers] of [["", OPEN], [" with the headers of the program", HEADERS]]) {
+    test(`a controller has no storage and no network of the page's origin${name}`, async (t) => {
+        const server = await serve(opened.folder, headers);
+        t.after(server.close);
+        const { page, context } = await visit(opened.browser, server.address);
+        await page.evaluate(() => {
+            window.heard = [];
+            new BroadcastChannel("x").onmessage = ({ data }) => window.heard.push(data);
+            document.cookie = "own=1";
+        });
+        const spy = `
+            const { address } = ${JSON.stringify(server)};
+            const attempts = {
+                origin: () => self.origin !== "null",
+                indexedDB: () => new Promise((resolve, reject) => (indexedDB.open("x").onsuccess = resolve)),
+                caches: () => caches.open("x"),
+                files: () => navigator.storage.getDirectory(),
+                cookies: () => cookieStore.getAll(),
+                locks: () => navigator.locks.request("x", () => {}),
+                fetch: () => fetch(address),
+                request: () => { const request = new XMLHttpRequest(); request.open("GET", address, false); request.send(); },
+                socket: () => new Promise((resolve, reject) => Object.assign(new WebSocket(address.replace("http", "ws")), { onopen: resolve, onerror: reject })),
+                events: () => new Promise((resolve, reject) => Object.assign(new EventSource(address), { onopen: resolve, onerror: reject })),
+                import: () => import(address + "dom.js"),
+                scripts: () => importScripts(address + "dom.js"),
+                text: () => Function("return this")(),
+                font: () => new FontFace("x", "url(" + address + ")").load(),
+            };
+            const done = [];
+            for (const [name, attempt] of Object.entries(attempts)) {
+                try {
+                    await attempt() !== false && done.push(name);
+                } catch {}
+            }
+            new BroadcastChannel("x").postMessage("from the sandbox");
+            export default class Spy { on_ack() { throw new Error("could: " + done + "."); } }`;
+        assert.match((await run(page, "js:Spy", { Spy: spy })).message, /could: \.$/);
+        assert.deepEqual(await page.evaluate(() => window.heard), []);
+        await context.close();
+    });
+}
+
+test("a controller says what it imports, and imports nothing of a server", async () => {
     const { page, context } = await visit(opened.browser, opened.address);
-    const own = "export default class Mine {\n    on_ack() { return [Array.from([1e5])[0], 1e7]; }\n}\n";
-    assert.ok((await run(page, "js:Mine", { Mine: own })).goodputs, "a method has that name, too");
-    for (const [mine, line] of [
-        ['import "./play.js";\n' + own, 1],
-        [own + 'export { Play } from "./play.js";', 4],
-        [own + 'export */**/from"./play.js";', 4],
-        [own.replace("return", 'import("./play.js"); return'), 2],
-    ]) {
-        const { message, line: told } = await run(page, "js:Mine", { Mine: mine });
-        assert.match(message, /imports nothing/, mine);
-        assert.equal(told, line, mine);
-    }
+    const own = "// Import and from are words.\nexport default class Mine {\n    on_ack() { return [Array.from([1e5])[0], 1e7]; }\n}\n";
+    assert.ok((await run(page, "js:Mine", { Mine: own })).goodputs);
+    const { message } = await run(page, "js:Mine", { Mine: `import "${opened.address}dom.js";\n${own}` });
+    assert.match(message, /^js:Mine: TypeError: Failed to fetch dynamically imported module/);
     await context.close();
 });
 
@@ -156,14 +195,12 @@ test("a run after that of a controller has a worker of its own", async () => {
     const { page, context } = await visit(opened.browser, opened.address);
     const honest = await run(page, "reno");
     const forger = `
-        const real = self.postMessage.bind(self);
-        self.postMessage = (message, transfer) => {
-            if (message.record) {
-                const bytes = new Uint8Array(message.record.buffer, 4, new DataView(message.record.buffer).getUint32(0, true));
-                const text = new TextDecoder().decode(bytes);
-                bytes.set(new TextEncoder().encode(text.replace(/"goodput_bps":\\d/g, '"goodput_bps":9')));
-            }
-            real(message, transfer);
+        const real = Uint8Array.prototype.slice;
+        Uint8Array.prototype.slice = function () {
+            const record = real.call(this);
+            const bytes = record.subarray(4, 4 + new DataView(record.buffer).getUint32(0, true));
+            bytes.set(new TextEncoder().encode(new TextDecoder().decode(bytes).replace(/"goodput_bps":\\d/g, '"goodput_bps":9')));
+            return record;
         };
         export default class Forger { on_ack() { return [1e5, 1e7]; } }`;
     const forged = await run(page, "js:Forger", { Forger: forger });
@@ -174,33 +211,115 @@ test("a run after that of a controller has a worker of its own", async () => {
     await context.close();
 });
 
-test("what a controller says in its worker's place ends its run in one line", async () => {
+test("a controller finds no way to the page's port", async () => {
     const { page, context, heard } = await visit(opened.browser, opened.address);
-    const liar = (said) => `
-        const real = self.postMessage.bind(self);
-        self.postMessage = ({ id }) => { real(null); real({}); real(${said}); };
-        export default class Liar { on_ack() { return [1e5, 1e7]; } }`;
-    const record = (other) => JSON.stringify({ summary: { duration_s: 1, flows: [] }, path: { links: [], rtprops_ms: [] }, payload_share: 1, tables: {}, ...other });
-    const forged = (head) => `{ id, done: true, record: new Uint8Array([${head.length & 255}, ${head.length >> 8}, 0, 0, ...new TextEncoder().encode(${JSON.stringify(head)})]) }`;
+    const seeker = `
+        const found = new Set();
+        const { get: targetOf } = Object.getOwnPropertyDescriptor(Event.prototype, "target");
+        const look = (it) => {
+            const seen = it instanceof Event ? Reflect.apply(targetOf, it, []) : it;
+            seen instanceof MessagePort && found.add(seen);
+        };
+        for (const owner of [MessagePort.prototype, EventTarget.prototype, Event.prototype, MessageEvent.prototype, Function.prototype, Promise.prototype, Array.prototype]) {
+            for (const [name, own] of Object.entries(Object.getOwnPropertyDescriptors(owner))) {
+                for (const key of ["value", "get", "set"]) {
+                    const real = own[key];
+                    if (typeof real === "function" && name !== "constructor") {
+                        own[key] = function (...given) {
+                            look(this);
+                            for (let place = 0; place < given.length; place++) {
+                                look(given[place]);
+                            }
+                            const said = Reflect.apply(real, this, given);
+                            look(said);
+                            return said;
+                        };
+                    }
+                }
+                try { Object.defineProperty(owner, name, own); } catch {}
+            }
+        }
+        export default class Seeker {
+            on_ack({ now_ns }) {
+                for (const port of found) {
+                    for (let id = 0; id < 50; id++) {
+                        port.postMessage({ id, error: { message: "reached" } });
+                    }
+                }
+                return [1e5, 1e7];
+            }
+        }`;
+    // The second run is in the worker of the first, which hears of it when the controller is there.
+    const said = await page.evaluate(async ([text, Seeker]) => {
+        const engine = await (await import("./engine.js")).openEngine();
+        const run = (text, hear) => engine.run(text, { slot: 0, controllers: { Seeker } }, { record: hear, error: ({ message }) => hear(null, message) });
+        await new Promise((heard) => run(text.replace("2s", "2000s"), heard));
+        return new Promise((resolve) => run(text, (record, done) => done && resolve(done)));
+    }, [scenario("js:Seeker"), seeker]);
+    assert.equal(said, true);
+    const words = "export default class Mine { on_ack() { for (let id = 0; ; id++) { self.postMessage({ id: id % 50 }); } } }";
+    assert.match((await run(page, "js:Mine", { Mine: words })).message, /a controller posts no messages/);
+    assert.deepEqual(heard, []);
+    await context.close();
+});
+
+test("what a controller throws is one line", async () => {
+    const { page, context, heard } = await visit(opened.browser, opened.address);
     const thrower = (thrown) => `export default class Thrower { on_ack() { throw ${thrown}; } }`;
     for (const [source, part] of [
-        [liar("{ id, done: true }"), "cannot be read"],
-        [liar("{ id, record: 5 }"), "cannot be read"],
-        [liar("{ id, record: new Uint8Array(64) }"), "cannot be read"],
-        [liar(forged("{}")), "cannot be read"],
-        [liar(forged(record({ summary: { duration_s: 1e300, flows: [] } }))), "it lacks its duration"],
-        [liar(forged(record({ summary: { duration_s: 1, flows: [{ id: 7 }] } }))), "it lacks its flows"],
-        [liar(forged(record({ tables: { samples: { rows: 1, columns: {} } } }))), "it lacks its tables"],
-        [liar("{ id, error: null }"), "no text"],
-        [liar("{ id, error: { message: { toString: 1 } } }"), "no text"],
         [thrower("{ toString() { throw null; } }"), "no text"],
         [thrower("new Error('x'.repeat(1e6))"), "xxx"],
+        [thrower("new Error('a\u202Eb')"), "a\\u{202E}b"],
     ]) {
         const error = await run(page, "js:Mine", { Mine: source });
         assert.ok(error.message?.includes(part), JSON.stringify(error).slice(0, 300));
         assert.ok(error.message.length < 600, error.message.length);
     }
     assert.deepEqual(heard, []);
+    await context.close();
+});
+
+// A worker that says what it likes stands in for a controller that has found a way to the port after all.
+const STRANGE = {
+    "a flood": ["for (let times = 0; times < 1e5; times++) { say({ id }); }", "more than a page can hear"],
+    "nothing": ["say(null); say({ id, done: true });", "cannot be read"],
+    "a number": ["say({ id, record: 5 });", "cannot be read"],
+    "zeros": ["say({ id, record: new Uint8Array(64) });", "cannot be read"],
+    "an error of nothing": ["say({ id, error: null });", "no text"],
+    "an error that is no text": ["say({ id, error: { message: {} } });", "no text"],
+};
+
+for (const [name, [script, part]] of Object.entries(STRANGE)) {
+    test(`what a worker says ends its run in one line: ${name}`, async () => {
+        const { page, context, heard } = await visit(opened.browser, opened.address);
+        await page.route("**/worker.js", (route) => route.fulfill({ contentType: "text/javascript", body: `export function serve(port) {
+            const say = (message) => port.postMessage(message);
+            port.onmessage = ({ data: { id } }) => { ${script} };
+            say({ ready: true });
+        }` }));
+        const { message } = await run(page, "reno");
+        assert.ok(message.includes(part), message);
+        assert.deepEqual(heard, []);
+        await context.close();
+    });
+}
+
+test("a controller that hangs is ended, and a sandbox that does not answer", async () => {
+    const { page, context } = await visit(opened.browser, opened.address);
+    const hang = "export default class Mine { on_ack() { for (;;); } }";
+    assert.match((await run(page, "js:Mine", { Mine: hang })).message, /did not return within 3 seconds/);
+    await until(() => page.workers().every((worker) => !worker.url().startsWith("blob:null")));
+    await page.evaluate(async ([text, Fixed]) => {
+        window.long = await new Promise((resolve) => {
+            const long = window.engine.run(text, { controllers: { Fixed } }, { record: () => resolve(long), error: resolve });
+        });
+    }, [scenario("js:Fixed").replace("2s", "3000s"), source("fixed")]);
+    const [, frame] = page.frames();
+    await frame.evaluate(() => setTimeout(() => { for (;;); }));
+    await page.waitForTimeout(500);
+    await page.evaluate(() => window.long.cancel());
+    await page.waitForFunction(() => document.querySelector("iframe") === null);
+    assert.ok((await run(page, "js:Fixed", { Fixed: source("fixed") })).goodputs, "the next sandbox");
     await context.close();
 });
 

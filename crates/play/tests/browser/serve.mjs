@@ -7,8 +7,8 @@ import { extname, join, normalize } from "node:path";
 
 const TYPES = { ".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".wasm": "application/wasm" };
 
-// Resolves to { address, close }.
-export async function serve(folder) {
+// Resolves to { address, close }. Each answer has these headers.
+export async function serve(folder, headers = {}) {
     const server = createServer(async (request, response) => {
         const { pathname } = new URL(request.url, "http://localhost");
         const path = normalize(pathname === "/" ? "/index.html" : pathname);
@@ -18,7 +18,7 @@ export async function serve(folder) {
             response.writeHead(404).end();
             return;
         }
-        response.writeHead(200, { "content-type": TYPES[extname(file)] ?? "application/octet-stream" });
+        response.writeHead(200, { ...headers, "content-type": TYPES[extname(file)] ?? "application/octet-stream" });
         createReadStream(file).pipe(response);
     });
     await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
