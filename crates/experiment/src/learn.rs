@@ -4,7 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
-use rules::{Ports, Prefix};
+use rules::{Ports, Prefix, Quantity, Span};
+use units::Duration;
 
 use crate::assignment::Unit;
 use crate::comparison::{GroupRow, is_clear};
@@ -329,10 +330,8 @@ impl Groups {
                 RuleScope::System(number) => drop(systems.insert(*number)),
                 RuleScope::Region(name) => networks.extend(regions.get(name).into_iter().flatten()),
                 RuleScope::Rtt(RttClass { from, below }) => {
-                    let bounds = [("rtt_from", from), ("rtt_below", below)];
-                    let bounds = bounds
-                        .iter()
-                        .filter_map(|(name, bound)| Some((name, bound.as_ref()?)));
+                    let bounds = Quantity::Rtt.fields().into_iter().zip([from, below]);
+                    let bounds = bounds.filter_map(|(name, bound)| Some((name, bound.as_ref()?)));
                     rtt.extend(bounds.map(|(name, bound)| format!("{name} = \"{bound}\"\n")));
                 }
             }
@@ -521,7 +520,8 @@ fn has(beside: &Context<'_>, place: &RuleScope, controller: &str) -> bool {
                 networks.is_some_and(|all| all.iter().all(|prefix| around(rule, prefix)))
             }
             RuleScope::Rtt(RttClass { from, below }) => {
-                rule.rtt_from == from.unwrap_or_default() && rule.rtt_below == *below
+                let from = from.unwrap_or_default().as_nanos();
+                rule.spans.of(Quantity::Rtt) == Span::new(from, below.map(Duration::as_nanos))
             }
         };
         is_learned && is_there && rule.controller() == controller

@@ -11,7 +11,7 @@ use document::DocumentError;
 use document::de::{self, Wrong};
 use rules::{
     Conditions, Connection, Interface, MAX_ARMS, MAX_PORT_RANGES, MAX_RULES, Ports, Prefix,
-    Quantity, Span,
+    Quantity, Spans,
 };
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer};
@@ -82,17 +82,9 @@ pub struct Rule {
     /// `interface`: the data leave through these interfaces. Without it: through any interface.
     #[serde(default)]
     pub interface: Vec<Interface>,
-    /// `rtt_from`: the RTT of the handshake is at least this.
-    #[serde(default)]
-    pub rtt_from: Duration,
-    /// `rtt_below`: the RTT of the handshake is below this.
-    pub rtt_below: Option<Duration>,
-    /// `resent_from`: the connections of the client network resent at least this share of their packets.
-    #[serde(default = "nothing", deserialize_with = "share")]
-    pub resent_from: Ratio,
-    /// `resent_below`: they resent less than this share.
-    #[serde(default, deserialize_with = "some_share")]
-    pub resent_below: Option<Ratio>,
+    /// The spans of quantities: `rtt_from`, `rtt_below` and the others.
+    #[serde(rename = "*")]
+    pub spans: Spans,
     /// `controller`: the kernel's name for it.
     pub controller: String,
     /// `evidence`: the reason, for people: a report, a date.
@@ -197,11 +189,10 @@ impl Rule {
             }
         }
         rules::check_interfaces(&self.interface).map_err(|reason| ("interface", reason))?;
-        let conditions = self.conditions();
         for quantity in Quantity::ALL {
-            let span = conditions.span(quantity);
+            let span = self.spans.of(quantity);
             if span.is_empty() {
-                let ([from, below], least) = (quantity.fields(), quantity.text(span.from));
+                let ([from, below], least) = (quantity.fields(), quantity.form().text(span.from));
                 let reason =
                     format!("leaves no value, because {from} counts as {least}; give more");
                 return Err((below, reason));
@@ -239,14 +230,10 @@ impl Rule {
     /// The conditions for a connection, apart from its client's network.
     pub fn conditions(&self) -> Conditions {
         let (listen, connect) = (self.listen.clone(), self.connect.clone());
-        let rtt = Span::new(
-            self.rtt_from.as_nanos(),
-            self.rtt_below.map(Duration::as_nanos),
-        );
-        let resent = Span::of_shares(self.resent_from, self.resent_below);
-        Conditions::new(listen, connect, self.interface.clone())
-            .with(Quantity::Rtt, rtt)
-            .with(Quantity::Resent, resent)
+        Conditions {
+            spans: self.spans,
+            ..Conditions::new(listen, connect, self.interface.clone())
+        }
     }
 }
 

@@ -4,8 +4,10 @@
  * networks and new connections from standard input, again and again. It writes the place of the rule that matches each
  * connection to standard output.
  */
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define SETTING
 #include "steer/rule.h"
@@ -25,13 +27,7 @@ enum known {
 };
 
 struct question {
-	u32 op;
-	u32 family;
-	u32 remote_ip4;
-	u32 remote_ip6[4];
-	u32 remote_port;
-	u32 local_port;
-	u32 srtt_us;
+	u32 context[offsetof(struct bpf_sock_ops, sk) / 4]; /* its words before the pointers */
 	u64 share;
 	u64 known;
 	u64 interface[INTERFACE_NAME_BYTES / 8];
@@ -79,17 +75,9 @@ static u64 answer_of(const struct question *of)
 	} device = { .name = { of->interface[0], of->interface[1] } };
 	struct dst_entry route = { .dev = of->known >= DEVICE ? &device.device : 0 };
 	struct sock sk = { .sk_dst_cache = of->known >= ROUTE ? &route : 0 };
-	struct bpf_sock_ops context = {
-		.op = of->op,
-		.family = of->family,
-		.remote_ip4 = of->remote_ip4,
-		.remote_ip6 = { of->remote_ip6[0], of->remote_ip6[1], of->remote_ip6[2], of->remote_ip6[3] },
-		.remote_port = of->remote_port,
-		.local_port = of->local_port,
-		.srtt_us = of->srtt_us,
-		.sk = of->known >= SOCKET ? &sk : 0,
-	};
+	struct bpf_sock_ops context = { .sk = of->known >= SOCKET ? &sk : 0 };
 
+	memcpy(&context, of->context, sizeof(of->context));
 	return rule_of(&context, of->share);
 }
 

@@ -5,7 +5,7 @@ use std::ops::Add;
 
 use rules::{
     CONTROLLER_NAME_BYTES, Conditions, Connection, INTERFACE_NAME_BYTES, Interface, MAX_ARMS,
-    MAX_INTERFACES, MAX_PORT_RANGES, MAX_RULES, Networks, Ports, Quantity, RULE_NAME_BYTES, Span,
+    MAX_INTERFACES, MAX_PORT_RANGES, MAX_RULES, Networks, Ports, Quantity, RULE_NAME_BYTES, Spans,
     first_match,
 };
 use units::Duration;
@@ -40,7 +40,20 @@ pub struct SteeringRule {
     pub arms: Vec<(u64, String)>,
 }
 
+/// The words before the rules: the key, the unit, the number of rules, and whether a rule needs what networks resent.
+const WORDS: usize = 11;
+
+/// The bytes of `struct rule`.
+const RULE_BYTES: usize = 8 * (4 * MAX_PORT_RANGES + 2 * Quantity::ALL.len())
+    + INTERFACE_NAME_BYTES * MAX_INTERFACES
+    + 8 * (2 + MAX_ARMS)
+    + CONTROLLER_NAME_BYTES * MAX_ARMS
+    + RULE_NAME_BYTES;
+
 impl Steering {
+    /// The bytes of `struct steering`. A program with another number is of another version.
+    pub const BYTES: usize = 8 * WORDS + MAX_RULES * RULE_BYTES;
+
     /// `struct steering` of `bpf/steer/rule.h`, without rules and arms beyond the bounds, which the caller must count.
     pub fn bytes(&self) -> Vec<u8> {
         let mut words = self.key.to_vec();
@@ -71,7 +84,7 @@ impl Steering {
     /// of their own. `None` if the bytes belong to another program.
     pub(crate) fn parse(mut bytes: &[u8]) -> Option<Steering> {
         let bytes = &mut bytes;
-        let mut words = [0; 11];
+        let mut words = [0; WORDS];
         for at in &mut words {
             *at = word(bytes)?;
         }
@@ -130,7 +143,7 @@ impl SteeringRule {
                 word(last.into());
             }
         }
-        for span in of.spans {
+        for span in of.spans.0 {
             word(span.from);
             word(span.below);
         }
@@ -162,8 +175,8 @@ impl SteeringRule {
             Some(all.into_iter().flatten().collect())
         };
         let (listen, connect) = (ports(bytes)?, ports(bytes)?);
-        let mut spans = [Span::ANY; Quantity::ALL.len()];
-        for span in &mut spans {
+        let mut spans = Spans::ANY;
+        for span in &mut spans.0 {
             (span.from, span.below) = (word(bytes)?, word(bytes)?);
         }
         let names = texts::<INTERFACE_NAME_BYTES>(bytes, MAX_INTERFACES)?;
@@ -296,6 +309,8 @@ impl Add for SteeringCounts {
 
 #[cfg(test)]
 mod tests {
+    use rules::Span;
+
     use super::*;
 
     fn ports(first: u16, last: u16) -> Ports {
@@ -322,15 +337,12 @@ mod tests {
         };
         let mut bytes = Vec::new();
         steering.rules[0].append(&mut bytes);
-        assert_eq!(
-            bytes.len(),
-            2 * 8 * 16 + 4 * 8 + 8 * 16 + 2 * 8 + 8 * 8 + 8 * 16 + 64
-        );
+        assert_eq!(bytes.len(), RULE_BYTES);
         assert_eq!(
             &bytes[bytes.len() - 64 - 8 * 16..][..16],
             b"a_name_that_is_\0"
         );
-        assert_eq!(steering.bytes().len(), 11 * 8 + MAX_RULES * bytes.len());
+        assert_eq!(steering.bytes().len(), Steering::BYTES);
         let read = Steering::parse(&steering.bytes()).unwrap();
         assert_eq!(read.rules[0].name, "ä".repeat(RULE_NAME_BYTES / 2 - 1));
     }
@@ -396,18 +408,21 @@ mod tests {
         })
     }
 
-    /// `steer why` reads what another version may have put in force. It knows the layout by the section's name.
+    /// `steer why` reads what another version may have put in force. It knows the layout by its size and the section's name.
     #[test]
     #[cfg(target_endian = "little")]
     fn another_layout_is_in_a_section_of_another_name() {
         let header = include_str!("../bpf/steer/rule.h");
-        let section = header.split("struct steering steering SECTION(\"").nth(1);
-        let name = section.and_then(|rest| rest.split('"').next());
+        let (about, section) = header
+            .split_once("SETTING struct steering steering SECTION(\"")
+            .unwrap();
+        let noted = about.trim_end().trim_end_matches("*/").trim_end();
         let mut steering = two_rules(DrawnUnit::Prefix(24, 48));
         steering.rules[0].conditions.interfaces = vec!["eth0".parse().unwrap()];
-        assert_eq!(
-            (name, digest(&steering)),
-            (Some(".rodata.rules"), 0x72f7_a7b3_b6df_6d70)
+        let digest = format!("{:#x}", digest(&steering));
+        assert!(
+            section.starts_with(".rodata.rules\"") && noted.ends_with(&digest),
+            "{section}: {digest}"
         );
     }
 

@@ -5,6 +5,7 @@ use crate::connection::Connection;
 use crate::interface::Interface;
 use crate::ports::Ports;
 use crate::quantity::{Quantity, Span};
+use crate::spans::Spans;
 
 /// The conditions of a rule for a new connection, apart from its client's network.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,8 +16,8 @@ pub struct Conditions {
     pub connect: Vec<Ports>,
     /// The interfaces through which data leave. Without any, all interfaces.
     pub interfaces: Vec<Interface>,
-    /// The span of each quantity in [`Quantity::ALL`].
-    pub spans: [Span; Quantity::ALL.len()],
+    /// The span of each quantity.
+    pub spans: Spans,
 }
 
 impl Conditions {
@@ -26,20 +27,20 @@ impl Conditions {
             listen,
             connect,
             interfaces,
-            spans: [Span::ANY; Quantity::ALL.len()],
+            spans: Spans::ANY,
         }
     }
 
     /// The same with this span of a quantity.
     #[must_use]
     pub fn with(mut self, quantity: Quantity, span: Span) -> Conditions {
-        self.spans[quantity as usize] = span;
+        self.spans = self.spans.with(quantity, span);
         self
     }
 
     /// The span of a quantity.
     pub fn span(&self, quantity: Quantity) -> Span {
-        self.spans[quantity as usize]
+        self.spans.of(quantity)
     }
 
     /// True if the quantity decides whether the rule matches.

@@ -4,8 +4,9 @@ use std::net::IpAddr;
 
 use units::{Duration, Ratio};
 
+use crate::form::{known_time, millionths};
 use crate::interface::Interface;
-use crate::quantity::{Quantity, millionths};
+use crate::quantity::Quantity;
 
 /// The properties of a new connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,8 +48,7 @@ impl Connection {
     /// The same with this RTT of the handshake. Zero if it is unknown, as with Fast Open.
     #[must_use]
     pub fn with_rtt(self, rtt: Duration) -> Connection {
-        let known = (!rtt.is_zero()).then_some(rtt.as_nanos());
-        self.with(Quantity::Rtt, known)
+        self.with(Quantity::Rtt, known_time(rtt))
     }
 
     /// The same with this share of packets that the connections of its client's network resent, in whole millionths as in the

@@ -7,11 +7,13 @@
 mod bounds;
 mod conditions;
 mod connection;
+mod form;
 mod interface;
 mod networks;
 mod ports;
 mod prefix;
 mod quantity;
+mod spans;
 
 pub use bounds::{
     CONTROLLER_NAME_BYTES, INTERFACE_NAME_BYTES, MAX_ARMS, MAX_INTERFACES, MAX_PORT_RANGES,
@@ -19,8 +21,10 @@ pub use bounds::{
 };
 pub use conditions::{Conditions, first_match};
 pub use connection::Connection;
+pub use form::Form;
 pub use interface::{Interface, check_interfaces};
 pub use networks::{Networks, mapped};
 pub use ports::Ports;
 pub use prefix::Prefix;
 pub use quantity::{Quantity, Span};
+pub use spans::Spans;

@@ -1,12 +1,18 @@
 //! Quantities of a new connection that rules bound.
 
-use units::{Duration, Ratio};
+use crate::form::Form;
 
-/// Defines the quantities with their names. Without all of these, a quantity does not compile.
+/// Defines the quantities. Without all of these, a quantity does not compile.
 macro_rules! quantities {
-    ($($(#[$doc:meta])+ $quantity:ident { name: $name:literal, label: $label:literal, meaning: $meaning:literal })+) => {
-        /// A quantity of a new connection that rules bound. The values are in the units of the program in the kernel, whose
-        /// `enum quantity` has the same order.
+    ($($(#[$doc:meta])+ $quantity:ident {
+        name: $name:literal,
+        form: $form:ident,
+        label: $label:literal,
+        meaning: $meaning:literal,
+        help: $help:literal,
+    })+) => {
+        /// A quantity of a new connection that rules bound. `enum quantity` of the program in the kernel has the same
+        /// order.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub enum Quantity {
             $($(#[$doc])+ $quantity,)+
@@ -30,6 +36,13 @@ macro_rules! quantities {
                 }
             }
 
+            /// The form of its values.
+            pub const fn form(self) -> Form {
+                match self {
+                    $(Quantity::$quantity => Form::$form,)+
+                }
+            }
+
             /// The name in a list of a rule's bounds.
             pub const fn label(self) -> &'static str {
                 match self {
@@ -43,35 +56,33 @@ macro_rules! quantities {
                     $(Quantity::$quantity => $meaning,)+
                 }
             }
+
+            /// The help of its option.
+            pub const fn help(self) -> &'static str {
+                match self {
+                    $(Quantity::$quantity => $help,)+
+                }
+            }
         }
     };
 }
 
 quantities! {
-    /// The RTT of the handshake, in nanoseconds.
+    /// The RTT of the handshake.
     Rtt {
         name: "rtt",
+        form: Time,
         label: "RTT",
-        meaning: "the RTT of the handshake"
+        meaning: "the RTT of the handshake",
+        help: "Round-trip time of the connection's handshake; 0s if it is unknown",
     }
-    /// The share of packets that the connections of the client's network resent, in millionths.
+    /// The share of packets that the connections of the client's network resent.
     Resent {
         name: "resent",
+        form: Share,
         label: "resent",
-        meaning: "the share that the client's network resent"
-    }
-}
-
-impl Quantity {
-    /// A value with its unit.
-    pub fn text(self, value: u64) -> String {
-        match self {
-            Quantity::Rtt => Duration::from_nanos(value).to_string(),
-            Quantity::Resent => {
-                let parts = u32::try_from(value).unwrap_or(u32::MAX);
-                Ratio::new(parts, MILLION).to_string()
-            }
-        }
+        meaning: "the share that the client's network resent",
+        help: "Share of packets that the connections of the client's network resent, in place of what the kernel remembers",
     }
 }
 
@@ -97,12 +108,6 @@ impl Span {
         Span { from, below }
     }
 
-    /// The shares of packets from one on, and below another one if there is one. The program has whole millionths, so bounds
-    /// are rounded up: a share of whole millionths is within these if, and only if, it is within the exact ones.
-    pub fn of_shares(from: Ratio, below: Option<Ratio>) -> Span {
-        Span::new(millionths_up(from), below.map(millionths_up))
-    }
-
     /// True if no value is within the span.
     pub const fn is_empty(self) -> bool {
         self.from >= self.below
@@ -116,18 +121,6 @@ impl Span {
             Some(value) => self.from <= value && value < self.below,
         }
     }
-}
-
-const MILLION: u32 = 1_000_000;
-
-/// A share as the program has it: in millionths, rounded down.
-pub(crate) fn millionths(share: Ratio) -> u64 {
-    share.of(MILLION.into())
-}
-
-fn millionths_up(share: Ratio) -> u64 {
-    let parts = u64::from(share.numerator()) * u64::from(MILLION);
-    parts.div_ceil(share.denominator().into())
 }
 
 #[cfg(test)]
@@ -152,29 +145,5 @@ mod tests {
         ] {
             assert_eq!(span.has(value), has, "{span:?}: {value:?}");
         }
-    }
-
-    #[test]
-    fn a_share_is_rounded_down_and_a_bound_is_rounded_up() {
-        for (numerator, denominator, down, up) in [
-            (0, 1, 0, 0),
-            (1, 100, 10_000, 10_000),
-            (1, 1_000_000_000, 0, 1),
-            (10_001, 1_000_000_000, 10, 11),
-            (1, 1, 1_000_000, 1_000_000),
-        ] {
-            let share = Ratio::new(numerator, denominator);
-            assert_eq!(millionths(share), down, "{share}");
-            let span = Span::of_shares(share, Some(share));
-            assert_eq!((span.from, span.below), (up, up), "{share}");
-            assert!(span.is_empty());
-        }
-        assert_eq!(Span::of_shares(Ratio::ZERO, None), Span::ANY);
-    }
-
-    #[test]
-    fn values_have_units() {
-        assert_eq!(Quantity::Rtt.text(50_000_000), "50ms");
-        assert_eq!(Quantity::Resent.text(15_000), "1.5%");
     }
 }

@@ -546,8 +546,8 @@ fn without_a_rule_for_other_groups_classes_of_rtts_have_rules() {
     );
     let rule = &found.rules[1];
     assert_eq!(rule.name, "bbr for RTT from 100ms to 300ms");
-    assert_eq!(rule.rtt_from, units::Duration::from_millis(100));
-    assert_eq!(rule.rtt_below, Some(units::Duration::from_millis(300)));
+    let span = Span::new(100_000_000, Some(300_000_000));
+    assert_eq!(rule.spans.of(Quantity::Rtt), span);
     let beside = |effect| text(&[far, near, ("AS1", effect)]);
     assert!(beside(0.0).contains("name = \"bbr for RTT"));
     let gaining = beside(2.0);

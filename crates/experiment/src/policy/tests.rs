@@ -1,7 +1,7 @@
 use std::cell::Cell;
 
 use crate::networks::MAX_NETWORKS;
-use rules::MAX_INTERFACES;
+use rules::{MAX_INTERFACES, Span};
 
 use super::*;
 

@@ -35,7 +35,7 @@ const BATCH: usize = 4096;
 /// The program's name, and the prefix of its files.
 const PROGRAM: &str = "steer";
 
-/// The map of its settings. A program of another layout has a map of another name, and is of another version.
+/// The map of its settings. A program of another layout has a map of another size or name, and is of another version.
 const RULES: &str = ".rodata.rules";
 
 /// A program that sets the controllers of a control group's connections while this value lives and its lease lasts.
@@ -433,7 +433,10 @@ pub fn in_force(name: &str, address: IpAddr) -> Result<Option<InForce>, Error> {
         Ok::<Vec<u8>, Error>(value.unwrap_or_default())
     };
     let word = |bytes: Vec<u8>| bytes.try_into().map_or(0, u64::from_ne_bytes);
-    let steering = Steering::parse(&value(&map(RULES)?, &[0; 4])?).ok_or_else(other)?;
+    let settings = value(&map(RULES)?, &[0; 4])?;
+    let steering = Some(settings).filter(|bytes| bytes.len() == Steering::BYTES);
+    let steering = steering.and_then(|bytes| Steering::parse(&bytes));
+    let steering = steering.ok_or_else(other)?;
     let networks = map("networks")?;
     let around = resent::around(steering.unit, mapped(address));
     let remembered = word(value(&map(memory::MAP)?, &around)?);

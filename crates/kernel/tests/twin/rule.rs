@@ -9,15 +9,25 @@ use kernel::{DrawnUnit, Steering, SteeringRule};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use rules::{
-    Conditions, Connection, INTERFACE_NAME_BYTES, Interface, MAX_INTERFACES, MAX_PORT_RANGES,
+    Conditions, Connection, Form, INTERFACE_NAME_BYTES, Interface, MAX_INTERFACES, MAX_PORT_RANGES,
     MAX_RULES, Networks, PROGRAM_BOUNDS, Ports, Prefix, Quantity, Span,
 };
-use units::{Duration, Ratio};
+use units::Ratio;
 
 use crate::host::Host;
 
 const POLICIES: usize = 400;
 const CONNECTIONS_PER_POLICY: usize = 250;
+
+/// The words of `struct bpf_sock_ops` (<uapi/linux/bpf.h>) before its pointers, and the places of some of them.
+const WORDS: usize = 46;
+const OP: usize = 0;
+const FAMILY: usize = 5;
+const REMOTE_IP4: usize = 6;
+const REMOTE_IP6: usize = 8;
+const REMOTE_PORT: usize = 16;
+const LOCAL_PORT: usize = 17;
+const SRTT_US: usize = 20;
 
 /// <uapi/linux/bpf.h>, <linux/socket.h>
 const ACTIVE_ESTABLISHED: u32 = 4;
@@ -155,15 +165,8 @@ impl Draw {
         }
     }
 
-    /// A bound for shares, which is seldom of whole millionths.
-    fn share(&mut self) -> Ratio {
-        Ratio::new(self.below(7000) as u32, 1_000_000_000)
-    }
-
     fn policy_rule(&mut self) -> Rule {
         let of = self.rule().conditions;
-        let rtt = of.span(Quantity::Rtt);
-        let (has_from, has_below) = (self.one_in(4), self.one_in(4));
         Rule {
             name: "a rule".to_owned(),
             listen: of.listen,
@@ -173,10 +176,7 @@ impl Draw {
             // Without their networks, the rule holds nowhere.
             systems: self.several(1, |draw| draw.below(9) as u32),
             interface: of.interfaces,
-            rtt_from: Duration::from_nanos(rtt.from),
-            rtt_below: (rtt.below < u64::MAX).then(|| Duration::from_nanos(rtt.below)),
-            resent_from: if has_from { self.share() } else { Ratio::ZERO },
-            resent_below: has_below.then(|| self.share()),
+            spans: of.spans,
             controller: "bbr".to_owned(),
             evidence: String::new(),
             expect: None,
@@ -203,41 +203,49 @@ impl Draw {
         };
         Quantity::ALL.into_iter().fold(of, |of, quantity| {
             let value = (!self.one_in(4)).then(|| self.value(quantity));
-            match quantity {
-                Quantity::Rtt => of.with_rtt(Duration::from_nanos(value.unwrap_or(0))),
-                Quantity::Resent => of.with(quantity, value),
-            }
+            // A time of zero is unknown.
+            let known = value.filter(|&value| value > 0 || quantity.form() != Form::Time);
+            of.with(quantity, known)
         })
     }
 
-    /// `struct question` of `bpf/rule.c`.
+    /// `struct question` of `bpf/rule.c`. What the program does not read of the context is noise.
     fn question(&mut self, of: &Connection) -> Vec<u8> {
         let (op, own, remote) = if of.is_incoming {
             (PASSIVE_ESTABLISHED, of.port, self.port())
         } else {
             (ACTIVE_ESTABLISHED, self.port(), of.port)
         };
-        let noise = self.0.next_u64() as u32;
-        let (family, v4, v6) = match of.client {
-            IpAddr::V4(client) => (AF_INET, u32::from_ne_bytes(client.octets()), [noise; 4]),
-            IpAddr::V6(client) => {
-                let words = client.octets();
-                let words = words
-                    .as_chunks()
-                    .0
-                    .iter()
-                    .map(|word| u32::from_ne_bytes(*word));
-                let words: Vec<u32> = words.collect();
-                (AF_INET6, noise, words.try_into().expect("four words"))
+        let mut context = [0; WORDS].map(|_: u32| self.0.next_u64() as u32);
+        context[OP] = op;
+        context[REMOTE_PORT] = u32::from(remote).to_be();
+        context[LOCAL_PORT] = own.into();
+        match of.client {
+            IpAddr::V4(client) => {
+                context[FAMILY] = AF_INET;
+                context[REMOTE_IP4] = u32::from_ne_bytes(client.octets());
             }
-        };
-        let rtt_us = of.quantity(Quantity::Rtt).unwrap_or(0) / 1000;
-        // The kernel's number is eight times the RTT, with a fraction.
-        let srtt = (rtt_us as u32) << 3 | self.below(8) as u32;
-        let words = [op, family, v4, v6[0], v6[1], v6[2], v6[3]];
-        let words = [&words[..], &[u32::from(remote).to_be(), own.into(), srtt]].concat();
-        let mut bytes: Vec<u8> = words.iter().flat_map(|word| word.to_ne_bytes()).collect();
-        let share = of.quantity(Quantity::Resent).unwrap_or(u64::MAX);
+            IpAddr::V6(client) => {
+                context[FAMILY] = AF_INET6;
+                let octets = client.octets();
+                for (word, octets) in context[REMOTE_IP6..].iter_mut().zip(octets.as_chunks().0) {
+                    *word = u32::from_ne_bytes(*octets);
+                }
+            }
+        }
+        let mut share = u64::MAX;
+        for quantity in Quantity::ALL {
+            let value = of.quantity(quantity);
+            match quantity {
+                // The kernel's number is eight times the RTT, with a fraction.
+                Quantity::Rtt => {
+                    let rtt_us = value.unwrap_or(0) / 1000;
+                    context[SRTT_US] = (rtt_us as u32) << 3 | self.below(8) as u32;
+                }
+                Quantity::Resent => share = value.unwrap_or(u64::MAX),
+            }
+        }
+        let mut bytes: Vec<u8> = context.iter().flat_map(|word| word.to_ne_bytes()).collect();
         // `enum known`
         let known = of.interface.map_or_else(|| self.below(3), |_| 3);
         bytes.extend([share, known].iter().flat_map(|word| word.to_ne_bytes()));

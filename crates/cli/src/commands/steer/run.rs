@@ -244,7 +244,7 @@ fn bounds(rule: &Rule) -> String {
     let rule = rule.conditions();
     let spans = Quantity::ALL.into_iter().flat_map(|quantity| {
         let (label, span) = (quantity.label(), rule.span(quantity));
-        let bound = |side: &str, value| format!("{label} {side} {}", quantity.text(value));
+        let bound = |side: &str, value| format!("{label} {side} {}", quantity.form().text(value));
         let from = (span.from > 0).then(|| bound("from", span.from));
         let below = (span.below < u64::MAX).then(|| bound("below", span.below));
         [from, below]

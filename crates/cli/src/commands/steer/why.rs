@@ -3,16 +3,14 @@
 use std::net::IpAddr;
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
 use experiment::policy::{Policy, Rule};
 use kernel::{KNOWN_PACKETS, Resent};
 use program::failure::Failure;
 use program::output;
-use program::usage;
 use rollout::steer::{self, AssignedController};
 use rules::{Connection, Interface, Quantity};
 use tables::numbers;
-use units::{Duration, Ratio};
 
 use super::super::live_controllers::unix_s;
 use super::{read, with_networks};
@@ -29,21 +27,50 @@ pub struct Options {
     /// Local port, or with --outgoing the remote port
     #[arg(long, value_name = "PORT", default_value = "443")]
     port: u16,
-    /// Round-trip time of the connection's handshake; 0s if it is unknown
-    #[arg(long, value_name = "TIME", default_value = "0s")]
-    rtt: Duration,
+    #[command(flatten)]
+    quantities: Quantities,
     /// Interface through which the connection's data leave
     #[arg(long, value_name = "NAME")]
     interface: Option<Interface>,
-    /// Share of packets that the connections of the client's network resent, in place of what the kernel remembers
-    #[arg(long, value_name = "SHARE", value_parser = usage::share)]
-    resent: Option<Ratio>,
     /// Find networks of autonomous systems in this file, as with `watch --as`
     #[arg(long = "as", value_name = "FILE")]
     systems: Option<PathBuf>,
     /// The connection is outgoing
     #[arg(long)]
     outgoing: bool,
+}
+
+/// The values of the connection's quantities, with an option for each.
+#[derive(Debug)]
+struct Quantities([Option<u64>; Quantity::ALL.len()]);
+
+impl Args for Quantities {
+    fn augment_args(command: Command) -> Command {
+        command.args(Quantity::ALL.map(|quantity| {
+            let (name, form) = (quantity.name(), quantity.form());
+            let arg = Arg::new(name).long(name).value_name(form.placeholder());
+            arg.value_parser(move |text: &str| form.value(text))
+                .help(quantity.help())
+        }))
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Quantities::augment_args(command)
+    }
+}
+
+impl FromArgMatches for Quantities {
+    fn from_arg_matches(given: &ArgMatches) -> Result<Quantities, clap::Error> {
+        let value = |quantity: Quantity| given.get_one::<Option<u64>>(quantity.name()).copied();
+        Ok(Quantities(
+            Quantity::ALL.map(|quantity| value(quantity).flatten()),
+        ))
+    }
+
+    fn update_from_arg_matches(&mut self, given: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Quantities::from_arg_matches(given)?;
+        Ok(())
+    }
 }
 
 /// Names the rules that cannot match because a property of the connection is unknown, and says if no rule names its
@@ -89,9 +116,9 @@ pub fn run(options: &Options) -> Result<(), Failure> {
         at: std::time::Duration::try_from_secs_f64(unix_s())
             .unwrap_or_default()
             .into(),
+        quantities: options.quantities.0,
         ..Connection::incoming(options.address.to_canonical(), options.port)
     };
-    let of = of.with_rtt(options.rtt).with_resent(options.resent);
     // The policy in force can be read even if the file is invalid.
     let said = with_networks(policy.clone(), &options.policy, options.systems.as_deref());
     let in_force = match steer::in_force(said.as_ref().unwrap_or(&policy), &of) {
@@ -119,7 +146,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     }
     let asked = in_force.is_of_policy.then_some(&of);
     show(&policy, in_force.given.as_ref(), asked)?;
-    if let (Some(resent), None) = (in_force.resent, options.resent) {
+    if let (Some(resent), None) = (in_force.resent, of.quantity(Quantity::Resent)) {
         let network = policy.network(of.client);
         output::result(format_args!("{network}: {}", remembered(resent)))?;
     }
@@ -215,6 +242,8 @@ fn words(
 
 #[cfg(test)]
 mod tests {
+    use units::Ratio;
+
     use super::*;
 
     #[test]
