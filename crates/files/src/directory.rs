@@ -39,7 +39,7 @@ pub enum CommitError {
 /// The system refuses, or something else is there.
 pub fn make_directory(path: &Path, mode: u32) -> io::Result<()> {
     let make = || match DirBuilder::new().mode(mode).create(path) {
-        Ok(()) => sync::names(parent(path)),
+        Ok(()) => sync::names(parent(path), || File::open(path)),
         Err(_) if path.as_os_str().is_empty() || path.is_dir() => Ok(()),
         refused => refused,
     };
@@ -110,7 +110,7 @@ impl NewDirectory {
             }
             let old = exchange(part, path)?;
             self.has_name = true;
-            sync::names(parent(path))?;
+            sync::names(parent(path), || self.held.try_clone())?;
             Ok(old)
         };
         let Some(old) = name().map_err(WriteError::of(path))? else {
@@ -298,6 +298,25 @@ mod tests {
         assert_eq!(mode(Path::new("record")), 0o300);
         drop(NewDirectory::create(Path::new("other")).unwrap());
         assert_eq!(names(), ["record"]);
+    }
+
+    #[test]
+    fn a_directory_that_may_not_be_read_gets_files_and_directories() {
+        as_user("directory::tests::into_a_drop_box", "022");
+    }
+
+    #[test]
+    #[ignore = "a child of a_directory_that_may_not_be_read_gets_files_and_directories"]
+    fn into_a_drop_box() {
+        must_be_a_child();
+        set(Path::new("."), 0o300);
+        record("new").unwrap();
+        crate::write(Path::new("file"), b"new", crate::Readers::Everybody).unwrap();
+        make_directory(Path::new("more/below"), 0o777).unwrap();
+        set(Path::new("."), 0o700);
+        let mut names = names();
+        names.sort();
+        assert_eq!(names, ["file", "more", "record"]);
     }
 
     #[test]

@@ -162,7 +162,7 @@ impl NewFile {
         let named = self.file.sync_all().and_then(|()| {
             name(&self.part, &self.path)?;
             self.has_name = true;
-            sync::names(parent(&self.path))
+            sync::names(parent(&self.path), || self.file.try_clone())
         });
         named.map_err(WriteError::of(&self.path))
     }

@@ -4,17 +4,19 @@ use std::fs::{self, File};
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
-/// Syncs the names in a directory. It does nothing if the directory may not be read, or its file system cannot do this.
+/// Syncs the names in a directory. It does nothing if its file system cannot do this.
 ///
-/// A directory that may be written but not read (mode 0300, as for a drop box) cannot be opened, so no call syncs its
-/// names. The file is then in place with synced content: only its new name may be lost in a power failure. An error would
-/// say that it was not written.
-pub fn names(directory: &Path) -> io::Result<()> {
+/// A directory that may be written but not read (mode 0300, as for a drop box) cannot be opened. Its whole file system is
+/// then synced, through `one` of the files and directories in it.
+pub fn names(directory: &Path, one: impl FnOnce() -> io::Result<File>) -> io::Result<()> {
     match File::open(directory).and_then(|directory| directory.sync_all()) {
+        Err(error) if error.kind() == ErrorKind::PermissionDenied => {
+            Ok(rustix::fs::syncfs(one()?)?)
+        }
         Err(error)
             if matches!(
                 error.kind(),
-                ErrorKind::PermissionDenied | ErrorKind::InvalidInput | ErrorKind::Unsupported
+                ErrorKind::InvalidInput | ErrorKind::Unsupported
             ) =>
         {
             Ok(())
@@ -39,5 +41,5 @@ pub fn tree(directory: &Path) -> io::Result<()> {
             }
         }
     }
-    names(directory)
+    names(directory, || File::open(directory))
 }

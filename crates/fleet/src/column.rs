@@ -6,47 +6,117 @@ use units::{Duration, Rate};
 
 use crate::connection::{Connection, Limit, Shares};
 
-units::named! {
-    /// A column.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-    pub enum Column, "column" {
-        /// The remote address.
-        Remote = "remote",
-        /// The local address.
-        Local = "local",
-        /// The process.
-        Process = "process",
-        /// The control group.
-        Cgroup = "cgroup",
-        /// The network namespace.
-        Namespace = "namespace",
-        /// The other side's AS.
-        As = "as",
-        /// The congestion controller.
-        Controller = "controller",
-        /// The controller's state.
-        State = "state",
-        /// Payload acknowledged per second.
-        Send = "send",
-        /// Payload received per second.
-        Receive = "receive",
-        /// The kernel's delivery-rate sample.
-        Delivery = "delivery",
-        /// The smoothed RTT.
-        Rtt = "rtt",
-        /// The RTT divided by its minimum.
-        Ratio = "ratio",
-        /// Bytes in flight.
-        Inflight = "inflight",
-        /// The pacing rate.
-        Pacing = "pacing",
-        /// The share of retransmitted packets.
-        Resent = "resent",
-        /// The main limit of the sender.
-        Limit = "limit",
-        /// The time since it was first seen.
-        Age = "age",
-    }
+/// The text of an unknown value.
+pub const UNKNOWN: &str = "–";
+
+/// The value of a connection in a column.
+enum Cell {
+    /// A text, if it is known.
+    Text(fn(&Connection) -> Option<String>),
+    /// A number by which connections are sorted, if it is known, and its text.
+    Number(fn(&Connection) -> Option<f64>, fn(f64) -> String),
+}
+
+/// Defines the columns: the meaning for the documentation, the name, the heading, the minimum and the maximum width in
+/// characters, and the cell.
+macro_rules! columns {
+    ($(
+        $(#[doc = $meaning:literal])+
+        $column:ident = $name:literal, $heading:literal, $min:literal..=$max:literal, $cell:expr;
+    )+) => {
+        units::named! {
+            /// A column.
+            #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+            pub enum Column, "column" {
+                $($(#[doc = $meaning])+ $column = $name,)+
+            }
+        }
+
+        impl Column {
+            /// The heading.
+            pub const fn heading(self) -> &'static str {
+                match self {
+                    $(Column::$column => $heading,)+
+                }
+            }
+
+            /// The minimum width in characters.
+            pub const fn min_width(self) -> usize {
+                match self {
+                    $(Column::$column => $min,)+
+                }
+            }
+
+            /// The maximum width in characters.
+            pub const fn max_width(self) -> usize {
+                match self {
+                    $(Column::$column => $max,)+
+                }
+            }
+
+            #[cfg(test)]
+            fn meaning(self) -> &'static str {
+                match self {
+                    $(Column::$column => concat!($($meaning),+).trim(),)+
+                }
+            }
+
+            fn kind(self) -> Cell {
+                use Cell::{Number, Text};
+                match self {
+                    $(Column::$column => $cell,)+
+                }
+            }
+        }
+    };
+}
+
+columns! {
+    /// the address and port of the other end. An IPv4 address in a socket of IPv6 (`::ffff:192.0.2.1`) is shown as IPv4
+    Remote = "remote", "remote", 18..=47, Text(|of| Some(of.seen.remote().to_string()));
+    /// the address and port of this end
+    Local = "local", "local", 18..=47, Text(|of| Some(of.seen.local().to_string()));
+    /// the process that owns it
+    Process = "process", "process", 8..=16, Text(|of| Some(of.seen.process.as_ref()?.name.clone()));
+    /// the last part of the process's control group: a container, a service
+    Cgroup = "cgroup", "cgroup", 16..=32, Text(|of| of.seen.cgroup.as_deref().map(short_cgroup));
+    /// the network namespace
+    Namespace = "namespace", "namespace", 9..=20, Text(|of| Some(of.seen.namespace.to_string()));
+    /// the remote network, with `--as`
+    As = "as", "AS", 16..=32, Text(|of| of.seen.system.as_ref().map(ToString::to_string));
+    /// the congestion controller
+    Controller = "controller", "control", 7..=15, Text(|of| {
+        Some(of.seen.socket.controller.as_str()).filter(|name| !name.is_empty()).map(str::to_owned)
+    });
+    /// the controller's state; BBR's is derived from its gains, that of other controllers from window and threshold
+    State = "state", "state", 8..=18, Text(|of| Some(of.seen.state().to_owned()));
+    /// payload acknowledged since the last poll, in bit/s
+    Send = "send", "send/s", 6..=6, Number(|of| of.seen.send_rate().map(bps), scaled);
+    /// payload received since the last poll, in bit/s
+    Receive = "receive", "recv/s", 6..=6, Number(|of| of.seen.receive_rate().map(bps), scaled);
+    /// the kernel's latest delivery-rate sample; one that the application limited does not replace a greater one
+    Delivery = "delivery", "deliv/s", 7..=7, Number(
+        |of| of.seen.socket.info.known_delivery_rate().map(bps),
+        scaled
+    );
+    /// the smoothed RTT
+    Rtt = "rtt", "RTT ms", 6..=6, Number(|of| of.seen.rtt().map(Duration::as_millis_f64), millis);
+    /// the ratio of the smoothed RTT to the minimum RTT
+    Ratio = "ratio", "×min", 5..=5, Number(|of| of.seen.rtt_ratio(), ratio);
+    /// bytes in flight, with every packet counted as a full one
+    Inflight = "inflight", "inflight", 8..=8, Number(|of| Some(of.seen.inflight().get() as f64), scaled);
+    /// the pacing rate
+    Pacing = "pacing", "pacing/s", 8..=8, Number(|of| of.seen.socket.info.pacing_rate.map(bps), scaled);
+    /// the share of retransmissions among the packets with data since the last poll; at the first poll, since the
+    /// connection began
+    Resent = "resent", "resent", 6..=6, Number(|of| of.seen.retransmitted(), percent);
+    /// what limited the connection for most of the time since the last poll, and for what share
+    Limit = "limit", "limited by", 10..=10, Text(|of| of.seen.shares().map(limit));
+    /// how long the connection has been watched
+    Age = "age", "age", 5..=5, Number(
+        |of| Some(of.seen.when.at.saturating_sub(of.first).as_secs_f64()),
+        age
+    );
 }
 
 /// All columns. The last ones are left out first where there is no room.
@@ -103,102 +173,9 @@ pub const SPARE_OF_ONE_POLL: &[Column] = &[
 ];
 
 impl Column {
-    /// The heading, the minimum and the maximum width in characters, and the meaning for the documentation.
-    fn shown(self) -> (&'static str, usize, usize, &'static str) {
-        match self {
-            Column::Remote => (
-                "remote",
-                18,
-                47,
-                "the address and port of the other end. An IPv4 address in a socket of IPv6 (`::ffff:192.0.2.1`) is \
-                 shown as IPv4",
-            ),
-            Column::Local => ("local", 18, 47, "the address and port of this end"),
-            Column::Process => ("process", 8, 16, "the process that owns it"),
-            Column::Cgroup => (
-                "cgroup",
-                16,
-                32,
-                "the last part of the process's control group: a container, a service",
-            ),
-            Column::Namespace => ("namespace", 9, 20, "the network namespace"),
-            Column::As => ("AS", 16, 32, "the remote network, with `--as`"),
-            Column::Controller => ("control", 7, 15, "the congestion controller"),
-            Column::State => (
-                "state",
-                8,
-                18,
-                "the controller's state; BBR's is derived from its gains, that of other controllers from window and \
-                 threshold",
-            ),
-            Column::Send => (
-                "send/s",
-                6,
-                6,
-                "payload acknowledged since the last poll, in bit/s",
-            ),
-            Column::Receive => (
-                "recv/s",
-                6,
-                6,
-                "payload received since the last poll, in bit/s",
-            ),
-            Column::Delivery => (
-                "deliv/s",
-                7,
-                7,
-                "the kernel's latest delivery-rate sample; one that the application limited does not replace a \
-                 greater one",
-            ),
-            Column::Rtt => ("RTT ms", 6, 6, "the smoothed RTT"),
-            Column::Ratio => (
-                "×min",
-                5,
-                5,
-                "the ratio of the smoothed RTT to the minimum RTT",
-            ),
-            Column::Inflight => (
-                "inflight",
-                8,
-                8,
-                "bytes in flight, with every packet counted as a full one",
-            ),
-            Column::Pacing => ("pacing/s", 8, 8, "the pacing rate"),
-            Column::Resent => (
-                "resent",
-                6,
-                6,
-                "the share of retransmissions among the packets with data since the last poll; at the first poll, \
-                 since the connection began",
-            ),
-            Column::Limit => (
-                "limited by",
-                10,
-                10,
-                "what limited the connection for most of the time since the last poll, and for what share",
-            ),
-            Column::Age => ("age", 5, 5, "how long the connection has been watched"),
-        }
-    }
-
-    /// The heading.
-    pub fn heading(self) -> &'static str {
-        self.shown().0
-    }
-
-    /// The minimum width in characters.
-    pub fn width(self) -> usize {
-        self.shown().1
-    }
-
-    /// The maximum width in characters.
-    pub fn most(self) -> usize {
-        self.shown().2
-    }
-
     /// True if it is text, which is left-aligned.
     pub fn is_text(self) -> bool {
-        self.number_of().is_none()
+        matches!(self.kind(), Cell::Text(_))
     }
 
     /// True if the connections differ in this column. A column that is unknown, or the same for all, takes no room.
@@ -217,69 +194,33 @@ impl Column {
 
     /// The cell of a connection, in bits per second, milliseconds or bytes. A dash is an unknown value.
     pub fn cell(self, connection: &Connection) -> String {
-        let seen = &connection.seen;
-        let dash = || "–".to_owned();
-        match self {
-            Column::Remote => seen.remote().to_string(),
-            Column::Local => seen.local().to_string(),
-            Column::Process => seen
-                .process
-                .as_ref()
-                .map_or_else(dash, |process| process.name.clone()),
-            Column::Cgroup => seen.cgroup.as_deref().map_or_else(dash, short_cgroup),
-            Column::Namespace => seen.namespace.to_string(),
-            Column::As => seen.system.as_ref().map_or_else(dash, ToString::to_string),
-            Column::Controller => match seen.socket.controller.as_str() {
-                "" => dash(),
-                name => name.to_owned(),
-            },
-            Column::State => seen.state().to_owned(),
-            Column::Limit => seen.shares().map_or_else(dash, limit),
-            _ => match self.number(connection) {
-                None => dash(),
-                Some(value) => match self {
-                    Column::Rtt => millis(value),
-                    Column::Ratio if value < 99.95 => format!("{value:.1}"),
-                    Column::Resent => format!("{:.1}%", value * 100.0),
-                    Column::Age => age(value),
-                    _ => scaled(value),
-                },
-            },
-        }
-    }
-
-    /// The number to sort by. `None` for text.
-    fn number(self, connection: &Connection) -> Option<f64> {
-        self.number_of()?(connection)
-    }
-
-    fn number_of(self) -> Option<fn(&Connection) -> Option<f64>> {
-        let of: fn(&Connection) -> Option<f64> = match self {
-            Column::Send => |of| bps(of.seen.send_rate()),
-            Column::Receive => |of| bps(of.seen.receive_rate()),
-            Column::Delivery => {
-                |of| bps(Some(of.seen.socket.info.delivery_rate).filter(|rate| !rate.is_zero()))
-            }
-            Column::Rtt => |of| of.seen.rtt().map(Duration::as_millis_f64),
-            Column::Ratio => |of| of.seen.rtt_ratio(),
-            Column::Inflight => |of| Some(of.seen.inflight().get() as f64),
-            Column::Pacing => |of| bps(of.seen.socket.info.pacing_rate),
-            Column::Resent => |of| of.seen.retransmitted(),
-            Column::Age => |of| Some(of.seen.when.at.saturating_sub(of.first).as_secs_f64()),
-            _ => return None,
+        let text = match self.kind() {
+            Cell::Text(text) => text(connection),
+            Cell::Number(number, text) => number(connection).map(text),
         };
-        Some(of)
+        text.unwrap_or_else(|| UNKNOWN.to_owned())
+    }
+
+    /// The text of a number in this column. A dash is an unknown value.
+    pub fn text(self, number: Option<f64>) -> String {
+        match (self.kind(), number) {
+            (Cell::Number(_, text), Some(number)) => text(number),
+            _ => UNKNOWN.to_owned(),
+        }
     }
 
     /// Sorts connections by this column: the largest number first, text from A, unknown values last.
     pub fn sort(self, connections: &mut [&Connection], is_reversed: bool) {
         let cookie = |one: &&Connection| one.seen.socket.cookie;
-        if self.is_text() {
-            connections.sort_by_cached_key(|one| (self.cell(one).to_lowercase(), cookie(one)));
-        } else {
-            let number =
-                |one: &&Connection| Reverse(Number(self.number(one).unwrap_or(f64::NEG_INFINITY)));
-            connections.sort_by_cached_key(|one| (number(one), cookie(one)));
+        match self.kind() {
+            Cell::Text(_) => {
+                connections.sort_by_cached_key(|one| (self.cell(one).to_lowercase(), cookie(one)));
+            }
+            Cell::Number(number, _) => {
+                let number =
+                    |one: &&Connection| Reverse(Number(number(one).unwrap_or(f64::NEG_INFINITY)));
+                connections.sort_by_cached_key(|one| (number(one), cookie(one)));
+            }
         }
         if is_reversed {
             connections.reverse();
@@ -305,8 +246,8 @@ impl Ord for Number {
     }
 }
 
-fn bps(rate: Option<Rate>) -> Option<f64> {
-    rate.map(|rate| rate.bits_per_sec() as f64)
+pub(crate) fn bps(rate: Rate) -> f64 {
+    rate.bits_per_sec() as f64
 }
 
 /// The largest share of the time, abbreviated: `cong 93%`.
@@ -350,6 +291,18 @@ pub fn millis(value: f64) -> String {
     }
 }
 
+fn ratio(value: f64) -> String {
+    if value < 99.95 {
+        format!("{value:.1}")
+    } else {
+        scaled(value)
+    }
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.1}%", share * 100.0)
+}
+
 fn age(seconds: f64) -> String {
     match seconds {
         s if s < 99.5 => format!("{s:.0}s"),
@@ -384,10 +337,7 @@ pub(crate) mod tests {
 
     /// The columns as a table of the documentation.
     pub fn table() -> String {
-        let row = |column: &Column| {
-            let (heading, _, _, meaning) = column.shown();
-            format!("| {heading} | {meaning} |\n")
-        };
+        let row = |column: &Column| format!("| {} | {} |\n", column.heading(), column.meaning());
         let rows: String = Column::ALL.iter().map(row).collect();
         format!("| column | meaning |\n| --- | --- |\n{rows}")
     }
@@ -425,7 +375,7 @@ pub(crate) mod tests {
         all.sort_by_key(|column| column.name());
         all.dedup();
         assert_eq!(all.len(), Column::ALL.len());
-        let too_long = |column: &&Column| column.heading().chars().count() > column.width();
+        let too_long = |column: &&Column| column.heading().chars().count() > column.min_width();
         assert_eq!(BY_IMPORTANCE.iter().find(too_long), None);
     }
 

@@ -46,7 +46,7 @@ pub fn fields<'s>() -> Vec<Column<'s, &'s ConnectionState>> {
         /// the kernel's minimum RTT of five minutes
         "min_rtt_ms": |seen| info(seen).min_rtt,
         /// the kernel's latest delivery-rate sample; one that the application limited does not replace a greater one
-        "delivery_rate_bps": |seen| Some(info(seen).delivery_rate).filter(|rate| !rate.is_zero()),
+        "delivery_rate_bps": |seen| info(seen).known_delivery_rate(),
         /// 1 if the application limited the delivery-rate sample, else 0
         "app_limited": |seen| info(seen).delivery_rate_app_limited,
         /// bytes in flight, with every packet counted as a full one

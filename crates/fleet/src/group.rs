@@ -3,11 +3,11 @@
 use std::fmt;
 
 use hashbrown::HashMap;
-use tables::statistics::nearest_rank;
 use units::{Duration, Rate};
 
 use crate::column::Column;
 use crate::connection::{Connection, ConnectionState, Since};
+use crate::group_column::number;
 use crate::systems::System;
 use rules::Prefix;
 
@@ -105,15 +105,6 @@ pub struct Group {
 }
 
 impl Group {
-    /// The columns that a group has.
-    pub const COLUMNS: &'static [Column] = &[
-        Column::Send,
-        Column::Receive,
-        Column::Rtt,
-        Column::Delivery,
-        Column::Resent,
-    ];
-
     /// Groups the connections that pass. Groups with the highest rates come first.
     pub fn all<'c>(
         by: GroupBy,
@@ -138,26 +129,13 @@ impl Group {
         groups
     }
 
-    /// Sorts groups by one of their [`COLUMNS`](Group::COLUMNS), the largest first and unknown values last. It is
+    /// Sorts groups by one of their [columns](crate::sortable_columns), the largest first and unknown values last. It is
     /// stable.
     pub fn sort(groups: &mut [Group], by: Column, is_reversed: bool) {
-        let number = |group: &Group| group.number(by).unwrap_or(f64::NEG_INFINITY);
+        let number = |group: &Group| number(group, by).unwrap_or(f64::NEG_INFINITY);
         groups.sort_by(|one, other| number(other).total_cmp(&number(one)));
         if is_reversed {
             groups.reverse();
-        }
-    }
-
-    /// The number to sort by. For a distribution, it is the median.
-    fn number(&self, column: Column) -> Option<f64> {
-        let bps = |rate: Rate| rate.bits_per_sec() as f64;
-        match column {
-            Column::Send => self.send_rate.map(bps),
-            Column::Receive => self.receive_rate.map(bps),
-            Column::Rtt => nearest_rank(&self.rtts, 0.5).map(Duration::as_millis_f64),
-            Column::Delivery => nearest_rank(&self.delivery_rates, 0.5).map(bps),
-            Column::Resent => self.since.resent(),
-            _ => None,
         }
     }
 
@@ -168,8 +146,7 @@ impl Group {
         self.receive_rate = plus(self.receive_rate, seen.receive_rate());
         self.min_rtt = self.min_rtt.into_iter().chain(info.min_rtt).min();
         self.rtts.extend(seen.rtt());
-        let rate = Some(info.delivery_rate).filter(|rate| !rate.is_zero());
-        self.delivery_rates.extend(rate);
+        self.delivery_rates.extend(info.known_delivery_rate());
         if let Some(since) = &seen.since {
             self.since.add(since);
         }
@@ -205,6 +182,7 @@ fn plus(one: Option<Rate>, other: Option<Rate>) -> Option<Rate> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sortable_columns;
     use crate::tests::{connection, seen};
 
     #[test]
@@ -240,7 +218,7 @@ mod tests {
             groups[0].name.starts_with("203.0.113.")
         };
         let is_far_first = [false, true, true, false, true];
-        for (&by, is_first) in Group::COLUMNS.iter().zip(is_far_first) {
+        for (&by, is_first) in sortable_columns().iter().zip(is_far_first) {
             assert_eq!(first(by, false), is_first, "{by}");
             assert_eq!(first(by, true), !is_first, "{by}");
         }

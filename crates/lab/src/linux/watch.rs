@@ -242,7 +242,7 @@ fn sample(at: Duration, socket: &SocketState, limits: Limits) -> FlowSample {
         at,
         rtt: Some(info.rtt),
         srtt: Some(info.rtt),
-        delivery_rate: Some(info.delivery_rate).filter(|rate| !rate.is_zero()),
+        delivery_rate: info.known_delivery_rate(),
         inflight: packets(info.inflight()),
         below_tcp: Some(socket.memory.below_tcp),
         cwnd: packets(info.snd_cwnd),

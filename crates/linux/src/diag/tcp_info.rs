@@ -212,6 +212,11 @@ native! {
 const INFINITE_SSTHRESH: u32 = 0x7fff_ffff;
 
 impl TcpInfo {
+    /// The latest sample of the delivery rate, if there was one.
+    pub fn known_delivery_rate(&self) -> Option<Rate> {
+        Some(self.delivery_rate).filter(|rate| !rate.is_zero())
+    }
+
     /// Packets in flight as the kernel's controllers count them: sent, and neither acknowledged, SACKed nor lost,
     /// plus retransmissions (`tcp_packets_in_flight` in `include/net/tcp.h`).
     pub fn inflight(&self) -> u32 {

@@ -203,7 +203,7 @@ impl Maker {
             resent: retransmitted(info),
             rtt: Some(info.rtt).filter(|rtt| !rtt.is_zero()),
             min_rtt: info.min_rtt,
-            delivery_rate: Some(info.delivery_rate).filter(|rate| !rate.is_zero()),
+            delivery_rate: info.known_delivery_rate(),
             busy: info.busy_time,
             rwnd_limited: info.rwnd_limited,
             sndbuf_limited: info.sndbuf_limited,

@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex};
 
 use clap::{ArgGroup, Args};
 use files::regular;
-use fleet::{Column, Destination, Filter, Group, GroupBy, Namespace, Systems};
+use fleet::{Column, Destination, Filter, GroupBy, Namespace, Systems};
 use program::failure::Failure;
 use program::output;
 use program::usage;
@@ -96,7 +96,7 @@ fn interval(text: &str) -> Result<Duration, String> {
 
 fn sort_help() -> String {
     let connections = usage::one_of("Sort by", Column::ALL);
-    let groups = usage::one_of("groups by one of", Group::COLUMNS);
+    let groups = usage::one_of("groups by one of", fleet::sortable_columns());
     format!("{connections}; {groups}")
 }
 
@@ -113,8 +113,8 @@ impl Options {
                 "--group as: the autonomous systems of addresses are unknown; give a file with --as",
             ));
         }
-        if self.group.is_some() && !Group::COLUMNS.contains(&self.sort) {
-            let columns = usage::one_of("groups are sorted by one of", Group::COLUMNS);
+        if self.group.is_some() && !fleet::sortable_columns().contains(&self.sort) {
+            let columns = usage::one_of("groups are sorted by one of", fleet::sortable_columns());
             return Err(Failure::usage(format_args!(
                 "--sort {}: {columns}",
                 self.sort

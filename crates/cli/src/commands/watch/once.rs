@@ -1,7 +1,7 @@
 //! One poll, printed.
 
-use fleet::column::{OF_ONE_POLL, SPARE_OF_ONE_POLL};
-use fleet::{Column, Connection, Group, GroupBy, GroupRow};
+use fleet::column::{OF_ONE_POLL, SPARE_OF_ONE_POLL, UNKNOWN};
+use fleet::{Column, Connection, Group, GroupBy, GroupRow, SPARE_GROUP_HEADINGS};
 use program::failure::Failure;
 use program::output;
 use report::{Table, below};
@@ -11,7 +11,7 @@ use tables::numbers::count;
 use super::Options;
 use super::watching::Watching;
 use crate::terminal::connections::{share_remotes, some_of};
-use crate::terminal::groups::{HEADINGS, SPARE_HEADINGS, cells};
+use crate::terminal::groups::{cells, headings};
 
 /// Prints the last poll. Returns whether stdout is still open.
 pub fn print(watching: &Watching, options: &Options) -> Result<bool, Failure> {
@@ -37,7 +37,7 @@ fn connections(
     }
     // Empty columns are left out: rates, for example, need two polls.
     let is_known = |column: &Column| {
-        column.tells(all.iter().copied()) && all.iter().any(|one| column.cell(one) != "–")
+        column.tells(all.iter().copied()) && all.iter().any(|one| column.cell(one) != UNKNOWN)
     };
     let shown: Vec<Column> = OF_ONE_POLL.iter().copied().filter(is_known).collect();
     let headings = shown.iter().map(|column| column.heading());
@@ -85,18 +85,9 @@ fn groups(
         return json(&fleet::group_fields(by), rows);
     }
     let rows = all.iter().map(cells);
-    let table = Table::new(
-        HEADINGS.map(|heading| {
-            if heading.is_empty() {
-                by.name()
-            } else {
-                heading
-            }
-        }),
-        rows,
-    );
+    let table = Table::new(headings(by), rows);
     let sorted = options.sort.heading();
-    let spare = SPARE_HEADINGS
+    let spare = SPARE_GROUP_HEADINGS
         .into_iter()
         .filter(|heading| *heading != sorted);
     let table = table.sparing(&spare.collect::<Vec<&str>>());

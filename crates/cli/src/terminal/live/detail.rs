@@ -93,7 +93,7 @@ fn about(connection: &Connection, palette: Palette) -> Vec<Line<'static>> {
                 "send {}  receive {}  delivery {}  pacing {} bit/s",
                 short(seen.send_rate()),
                 short(seen.receive_rate()),
-                short(Some(info.delivery_rate).filter(|rate| !rate.is_zero())),
+                short(info.known_delivery_rate()),
                 short(info.pacing_rate),
             ),
         ),

@@ -1,7 +1,7 @@
 //! Connections, or groups of them, as rows.
 
 use fleet::column::BY_IMPORTANCE;
-use fleet::{Column, Connection, GroupBy};
+use fleet::{Column, Connection, GroupBy, SPARE_GROUP_HEADINGS};
 use program::output::printable;
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -13,7 +13,7 @@ use report::without_middle;
 use super::View;
 use super::screen::{Chosen, Screen};
 use crate::terminal::connections::share_remotes;
-use crate::terminal::groups::{HEADINGS, SPARE_HEADINGS, cells};
+use crate::terminal::groups::{cells, headings};
 
 /// The minimum and the maximum width of a sparkline, in characters.
 const MIN_SPARKLINE_WIDTH: usize = 8;
@@ -35,7 +35,7 @@ fn columns(
     let mut chosen: Vec<Column> = Vec::new();
     let mut used = 0;
     for column in [sort].iter().chain(next).chain(BY_IMPORTANCE) {
-        let needed = column.width() + usize::from(!chosen.is_empty());
+        let needed = column.min_width() + usize::from(!chosen.is_empty());
         let is_empty = || *column != sort && !column.tells(all.iter().copied());
         if !chosen.contains(column) && used + needed <= width && !is_empty() {
             chosen.push(*column);
@@ -53,9 +53,9 @@ fn columns(
     let mut widths = Vec::new();
     for column in chosen {
         let cells = shown.iter().map(|one| column.cell(one).chars().count());
-        let wanted = cells.max().unwrap_or(0).min(column.most());
-        let more = wanted.saturating_sub(column.width()).min(left);
-        widths.push((column, column.width() + more));
+        let wanted = cells.max().unwrap_or(0).min(column.max_width());
+        let more = wanted.saturating_sub(column.min_width()).min(left);
+        widths.push((column, column.min_width() + more));
         left -= more;
     }
     (widths, (spark + left).min(MAX_SPARKLINE_WIDTH))
@@ -117,16 +117,17 @@ pub fn groups(
     screen.settle(&rows, usize::from(area.height).saturating_sub(1));
     let palette = screen.palette;
     // Numbers have eight characters; the name has the rest.
-    let others = HEADINGS.len() - 1;
+    let headings = headings(by);
+    let others = headings.len() - 1;
     let numbers = (usize::from(area.width).saturating_sub(12) / 9).min(others);
     let name = usize::from(area.width).saturating_sub(numbers * 9).min(60);
     let width = |column: usize| if column == 0 { name } else { 8 };
     let aligned_at = |column: usize, text: &str| aligned(text, width(column), column == 0);
     let sorted = screen.order().heading();
-    let place = |name: &str| HEADINGS.iter().position(|heading| *heading == name);
+    let place = |name: &str| headings.iter().position(|heading| *heading == name);
     let sorted = place(sorted);
     let mut shown: Vec<usize> = (0..=others).collect();
-    let spare = SPARE_HEADINGS
+    let spare = SPARE_GROUP_HEADINGS
         .into_iter()
         .filter_map(place)
         .chain((1..=others).rev());
@@ -136,11 +137,7 @@ pub fn groups(
         }
     }
     let heading = shown.iter().map(|&column| {
-        let heading = if column == 0 {
-            by.name()
-        } else {
-            HEADINGS[column]
-        };
+        let heading = headings[column];
         let style = if Some(column) == sorted {
             palette.sorted()
         } else {

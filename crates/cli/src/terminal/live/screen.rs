@@ -73,7 +73,7 @@ impl Screen {
     /// The columns by which the page can be sorted.
     pub fn columns(&self) -> &'static [Column] {
         match self.group {
-            Some(_) => Group::COLUMNS,
+            Some(_) => fleet::sortable_columns(),
             None => Column::ALL,
         }
     }
