@@ -49,7 +49,7 @@ use quinn_proto::congestion::{Controller, ControllerFactory, ControllerMetrics};
 /// RFC 9002, "Initial and Minimum Congestion Window".
 const INITIAL_PACKETS: u64 = 10;
 /// Less than this makes no ACK clock.
-const LEAST_PACKETS: u64 = 4;
+const MIN_PACKETS: u64 = 4;
 /// RFC 9002, "Initial and Minimum Congestion Window".
 const MINIMUM_PACKETS: u64 = 2;
 /// A little more than a packet with one range of ACKs has.
@@ -273,7 +273,7 @@ impl Adapter {
         let paced = self
             .srtt
             .map_or(own, |srtt| controller.pacing_rate().bytes_in(srtt).get());
-        own.min(paced.max(LEAST_PACKETS * mtu)) + 1
+        own.min(paced.max(MIN_PACKETS * mtu)) + 1
     }
 }
 

@@ -5,9 +5,7 @@ use std::fmt;
 use hashbrown::HashMap;
 use units::{Duration, Rate};
 
-use crate::column::Column;
 use crate::connection::{Connection, ConnectionState, Since};
-use crate::group_column::number;
 use crate::systems::System;
 use rules::Prefix;
 
@@ -129,16 +127,6 @@ impl Group {
         groups
     }
 
-    /// Sorts groups by one of their [columns](crate::sortable_columns), the largest first and unknown values last. It is
-    /// stable.
-    pub fn sort(groups: &mut [Group], by: Column, is_reversed: bool) {
-        let number = |group: &Group| number(group, by).unwrap_or(f64::NEG_INFINITY);
-        groups.sort_by(|one, other| number(other).total_cmp(&number(one)));
-        if is_reversed {
-            groups.reverse();
-        }
-    }
-
     fn add(&mut self, seen: &ConnectionState) {
         let info = &seen.socket.info;
         self.connections += 1;
@@ -182,7 +170,6 @@ fn plus(one: Option<Rate>, other: Option<Rate>) -> Option<Rate> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sortable_columns;
     use crate::tests::{connection, seen};
 
     #[test]
@@ -200,28 +187,6 @@ mod tests {
         assert_eq!(groups[0].send_rate.unwrap().bytes_per_sec(), 2 * one);
         assert_eq!(groups[0].rtts.len(), 2);
         assert_eq!(groups[0].since.shares(), seen().shares());
-    }
-
-    #[test]
-    fn groups_are_sorted_by_the_columns_that_they_have() {
-        let mut far = connection(2);
-        far.seen.socket.remote = "203.0.113.9:4444".parse().unwrap();
-        far.seen.socket.info.rtt = Duration::from_millis(90);
-        let since = far.seen.since.as_mut().unwrap();
-        (since.acknowledged, since.received) = (units::Bytes::new(1), units::Bytes::new(7));
-        (since.packets, since.retransmitted) = (10, 9);
-        far.seen.socket.info.delivery_rate = Rate::from_bits_per_sec(1);
-        let all = [connection(1), far];
-        let first = |by: Column, is_reversed: bool| {
-            let mut groups = Group::all(GroupBy::Prefix, &all);
-            Group::sort(&mut groups, by, is_reversed);
-            groups[0].name.starts_with("203.0.113.")
-        };
-        let is_far_first = [false, true, true, false, true];
-        for (&by, is_first) in sortable_columns().iter().zip(is_far_first) {
-            assert_eq!(first(by, false), is_first, "{by}");
-            assert_eq!(first(by, true), !is_first, "{by}");
-        }
     }
 
     #[test]

@@ -57,8 +57,20 @@ pub fn sortable_columns() -> &'static [Column] {
     &COLUMNS
 }
 
+impl Group {
+    /// Sorts groups by one of their [columns](sortable_columns), the largest first and unknown values last. It is
+    /// stable.
+    pub fn sort(groups: &mut [Group], by: Column, is_reversed: bool) {
+        let number = |group: &Group| number(group, by).unwrap_or(f64::NEG_INFINITY);
+        groups.sort_by(|one, other| number(other).total_cmp(&number(one)));
+        if is_reversed {
+            groups.reverse();
+        }
+    }
+}
+
 /// The number by which a group is sorted. For a distribution, it is the median.
-pub(crate) fn number(group: &Group, by: Column) -> Option<f64> {
+fn number(group: &Group, by: Column) -> Option<f64> {
     let column = GROUP_COLUMNS.iter().find(|one| one.of() == Some(by))?;
     (column.number)(group)
 }
@@ -101,6 +113,37 @@ impl GroupColumn {
         match self.text {
             Text::Of(column) => Some(column),
             Text::Own(_) => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use units::Rate;
+
+    use super::*;
+    use crate::group::GroupBy;
+    use crate::tests::connection;
+
+    #[test]
+    fn groups_are_sorted_by_the_columns_that_they_have() {
+        let mut far = connection(2);
+        far.seen.socket.remote = "203.0.113.9:4444".parse().unwrap();
+        far.seen.socket.info.rtt = Duration::from_millis(90);
+        let since = far.seen.since.as_mut().unwrap();
+        (since.acknowledged, since.received) = (units::Bytes::new(1), units::Bytes::new(7));
+        (since.packets, since.retransmitted) = (10, 9);
+        far.seen.socket.info.delivery_rate = Rate::from_bits_per_sec(1);
+        let all = [connection(1), far];
+        let first = |by: Column, is_reversed: bool| {
+            let mut groups = Group::all(GroupBy::Prefix, &all);
+            Group::sort(&mut groups, by, is_reversed);
+            groups[0].name.starts_with("203.0.113.")
+        };
+        let is_far_first = [false, true, true, false, true];
+        for (&by, is_first) in sortable_columns().iter().zip(is_far_first) {
+            assert_eq!(first(by, false), is_first, "{by}");
+            assert_eq!(first(by, true), !is_first, "{by}");
         }
     }
 }

@@ -2,7 +2,7 @@
 (() => {
 
   // What a machine that was late releases at once is far above the rate of the path, and would flatten all the rest: it is cut.
-  const MOST = 2.5;
+  const MAX_OF_PATH_RATE = 2.5;
 
   // The plots of a case: what is drawn of a run, and a line for reference; of a rate, what is far above it is cut.
   const PLOTS = [
@@ -39,7 +39,7 @@
         columns.push(stepped(steps, columns[0]));
         series.push({ stroke: css("--faint"), width: px(1), dash: [px(6), px(4)], points: { show: false } });
       }
-      const most = isCut && steps.length > 0 ? MOST * Math.max(...steps.map(([, value]) => value)) : Infinity;
+      const most = isCut && steps.length > 0 ? MAX_OF_PATH_RATE * Math.max(...steps.map(([, value]) => value)) : Infinity;
       const end = columns[0][columns[0].length - 1];
       const zoom = (min = 0, max = end) => plots.forEach((plot) => plot.setScale("x", { min, max }));
       const shared = overTime(section.id, zoom);

@@ -16,7 +16,7 @@ use tables::numbers::{bits_per_sec, bytes, count, known, percent, resent, span};
 use tables::statistics::quantile;
 
 /// The column of flows' limits.
-const LIMIT: &str = "limited by";
+const LIMITED_BY: &str = "limited by";
 
 /// The maximum number of groups with a line each. More are not readable, and each is compared with all flows.
 const MAX_GROUP_LINES: usize = 100;
@@ -25,7 +25,7 @@ const MAX_GROUP_LINES: usize = 100;
 pub(super) fn flows(lanes: &[Lane<'_>]) -> Table {
     if is_in_groups(lanes) {
         let headings = [
-            "flows", "slow 5 %", "median", "of limit", "RTT p50", "RTT p95", "resent", LIMIT,
+            "flows", "slow 5 %", "median", "of limit", "RTT p50", "RTT p95", "resent", LIMITED_BY,
         ];
         let groups = groups(lanes);
         let groups = groups.iter().take(MAX_GROUP_LINES);
@@ -41,7 +41,7 @@ pub(super) fn flows(lanes: &[Lane<'_>]) -> Table {
         "RTT p50",
         "RTT p95",
         "resent",
-        LIMIT,
+        LIMITED_BY,
     ];
     with_ways(
         Table::new(headings, lanes.iter().map(flow)),
@@ -347,7 +347,9 @@ fn lateness(path: &PathSummary) -> Option<String> {
 }
 
 /// The columns that a narrow terminal omits, the first one first.
-const SPARE_OF_FLOWS: [&str; 6] = ["RTT min", "RTT p95", "resent", LIMIT, "slow 5 %", "time"];
+const SPARE_OF_FLOWS: [&str; 6] = [
+    "RTT min", "RTT p95", "resent", LIMITED_BY, "slow 5 %", "time",
+];
 const SPARE_OF_CLASSES: [&str; 4] = ["mean", "p99", "max", "p95"];
 
 /// Returns one row per flow: time, goodput and its share of what the path allows, RTT, and retransmissions. If there

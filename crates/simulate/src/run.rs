@@ -29,7 +29,7 @@ const MAX_SAMPLES_PER_MS: u64 = 64;
 const COUNTER_INTERVAL: Duration = Duration::from_millis(100);
 
 /// The virtual time of a step.
-const STEP: Duration = Duration::from_millis(10);
+const STEP_TIME: Duration = Duration::from_millis(10);
 
 /// The number of events between two queue samples after which a step ends: some milliseconds. With many flows, much may
 /// happen at one time.
@@ -126,7 +126,7 @@ impl<T: Tap, C: Controller> Run<T, C> {
             if at.as_nanos().is_multiple_of(COUNTER_INTERVAL.as_nanos()) || at == self.warmup {
                 self.note(at);
             }
-            if at.as_nanos().is_multiple_of(STEP.as_nanos()) {
+            if at.as_nanos().is_multiple_of(STEP_TIME.as_nanos()) {
                 break;
             }
         }

@@ -3,7 +3,7 @@
 use crate::{Lines, decode};
 
 /// The longest line here.
-const LONGEST: usize = 64;
+const MAX_LINE_BYTES: usize = 64;
 
 /// A text as a whole and line by line is the same text; what is not text is told in one line.
 pub fn texts(bytes: &[u8]) {
@@ -11,12 +11,12 @@ pub fn texts(bytes: &[u8]) {
     if let Err(error) = &whole {
         assert_eq!(error.to_string().lines().count(), 1, "{error}");
     }
-    let mut lines = Lines::new(bytes, LONGEST);
+    let mut lines = Lines::new(bytes, MAX_LINE_BYTES);
     let (mut all, mut is_whole) = (Vec::new(), true);
     loop {
         match lines.next_line() {
             Ok(Some(Ok(line))) => {
-                assert!(line.len() <= LONGEST);
+                assert!(line.len() <= MAX_LINE_BYTES);
                 all.push(line.to_owned());
             }
             Ok(Some(Err(_))) => is_whole = false,

@@ -104,104 +104,44 @@ pub struct Measure<T> {
     pub of: fn(&T) -> Numbers,
 }
 
-impl<T> Measure<T> {
-    const fn of(
-        scope: &'static str,
-        name: &'static str,
-        help: &'static str,
-        unit: Unit,
-        of: fn(&T) -> Numbers,
-    ) -> Measure<T> {
-        Measure {
-            scope,
-            name,
-            help,
-            unit,
-            of,
-        }
-    }
+/// The measures of a scope: the description, the name, the unit and the numbers of each.
+macro_rules! measures {
+    ($scope:literal, $row:ty { $($(#[doc = $help:literal])+ $name:ident, $unit:expr, $of:expr;)+ }) => {
+        &[$(Measure {
+            scope: $scope,
+            name: stringify!($name),
+            help: concat!($($help),+).trim_ascii(),
+            unit: $unit,
+            of: $of,
+        }),+]
+    };
 }
 
 /// The measures of each group.
-pub const OF_GROUPS: [Measure<Row>; 11] = [
-    Measure::of(
-        "tcp",
-        "connections",
-        "TCP connections now",
-        Unit::Of("connection"),
-        |row| Numbers::Now(row.connections),
-    ),
-    Measure::of(
-        "tcp",
-        "acknowledged",
-        "Payload that the other side acknowledged",
-        Unit::Bytes,
-        |row| Numbers::Count(row.acknowledged),
-    ),
-    Measure::of(
-        "tcp",
-        "received",
-        "Payload that arrived in order",
-        Unit::Bytes,
-        |row| Numbers::Count(row.received),
-    ),
-    Measure::of(
-        "tcp",
-        "sent_packets",
-        "Packets with data sent, also those sent again",
-        Unit::Of("packet"),
-        |row| Numbers::Count(row.packets),
-    ),
-    Measure::of(
-        "tcp",
-        "retransmitted_packets",
-        "Packets sent again",
-        Unit::Of("packet"),
-        |row| Numbers::Count(row.resent),
-    ),
-    Measure::of(
-        "tcp",
-        "busy",
-        "Time with something to send or unacknowledged",
-        Unit::Seconds,
-        |row| Numbers::Sum(row.busy_s),
-    ),
-    Measure::of(
-        "tcp",
-        "rwnd_limited",
-        "Part of it with the other side's window full",
-        Unit::Seconds,
-        |row| Numbers::Sum(row.receiver_s),
-    ),
-    Measure::of(
-        "tcp",
-        "sndbuf_limited",
-        "Part of it with the send buffer too small",
-        Unit::Seconds,
-        |row| Numbers::Sum(row.send_buffer_s),
-    ),
-    Measure::of(
-        "tcp",
-        "rtt",
-        "Smoothed RTT over the connections",
-        Unit::Seconds,
-        |row| Numbers::Quantiles(row.rtts_s),
-    ),
-    Measure::of(
-        "tcp",
-        "min_rtt",
-        "Least RTT of any of the connections",
-        Unit::Seconds,
-        |row| Numbers::Value(row.min_rtt_s),
-    ),
-    Measure::of(
-        "tcp",
-        "delivery_rate",
-        "Delivery rate over the connections",
-        Unit::BytesPerSecond,
-        |row| Numbers::Quantiles(row.delivery_rates),
-    ),
-];
+pub const OF_GROUPS: &[Measure<Row>] = measures!("tcp", Row {
+    /// TCP connections now
+    connections, Unit::Of("connection"), |row| Numbers::Now(row.connections);
+    /// Payload that the other side acknowledged
+    acknowledged, Unit::Bytes, |row| Numbers::Count(row.acknowledged);
+    /// Payload that arrived in order
+    received, Unit::Bytes, |row| Numbers::Count(row.received);
+    /// Packets with data sent, also those sent again
+    sent_packets, Unit::Of("packet"), |row| Numbers::Count(row.packets);
+    /// Packets sent again
+    retransmitted_packets, Unit::Of("packet"), |row| Numbers::Count(row.resent);
+    /// Time with something to send or unacknowledged
+    busy, Unit::Seconds, |row| Numbers::Sum(row.busy_s);
+    /// Part of it with the other side's window full
+    rwnd_limited, Unit::Seconds, |row| Numbers::Sum(row.receiver_s);
+    /// Part of it with the send buffer too small
+    sndbuf_limited, Unit::Seconds, |row| Numbers::Sum(row.send_buffer_s);
+    /// Smoothed RTT over the connections
+    rtt, Unit::Seconds, |row| Numbers::Quantiles(row.rtts_s);
+    /// Least RTT of any of the connections
+    min_rtt, Unit::Seconds, |row| Numbers::Value(row.min_rtt_s);
+    /// Delivery rate over the connections
+    delivery_rate, Unit::BytesPerSecond, |row| Numbers::Quantiles(row.delivery_rates);
+});
 
 /// The state of the watching itself.
 #[derive(Debug, Clone, Copy, Default)]
@@ -219,33 +159,13 @@ pub struct Totals {
 }
 
 /// The measures of the watching itself.
-pub const OF_ALL: [Measure<Totals>; 4] = [
-    Measure::of(
-        "watch",
-        "polls",
-        "Polls of all connections",
-        Unit::Of("poll"),
-        |all| Numbers::Count(all.looks),
-    ),
-    Measure::of(
-        "watch",
-        "followed",
-        "Connections that are followed",
-        Unit::Of("connection"),
-        |all| Numbers::Now(all.followed),
-    ),
-    Measure::of(
-        "watch",
-        "left_out",
-        "Connections that are too many to be followed",
-        Unit::Of("connection"),
-        |all| Numbers::Now(all.left_out),
-    ),
-    Measure::of(
-        "watch",
-        "unrecorded",
-        "Rows that could not be recorded",
-        Unit::Of("row"),
-        |all| Numbers::Count(all.unrecorded),
-    ),
-];
+pub const OF_ALL: &[Measure<Totals>] = measures!("watch", Totals {
+    /// Polls of all connections
+    polls, Unit::Of("poll"), |all| Numbers::Count(all.looks);
+    /// Connections that are followed
+    followed, Unit::Of("connection"), |all| Numbers::Now(all.followed);
+    /// Connections that are too many to be followed
+    left_out, Unit::Of("connection"), |all| Numbers::Now(all.left_out);
+    /// Rows that could not be recorded
+    unrecorded, Unit::Of("row"), |all| Numbers::Count(all.unrecorded);
+});

@@ -153,6 +153,7 @@ fn clipped(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use std::net::SocketAddr;
+    use std::path::Path;
 
     use super::*;
     use crate::tests::connection;
@@ -202,6 +203,26 @@ mod tests {
         // It only grows.
         assert_eq!(value(&text, "fullpipe_watch_unrecorded_total"), Some(9.0));
         assert!(text.ends_with("# EOF\n"), "{text}");
+    }
+
+    #[test]
+    fn the_documentation_has_the_series() {
+        let mut metrics = Metrics::new(GroupBy::Prefix, 1);
+        metrics.look(Moment::default(), &[from(1, 1)], [1, 0, 0]);
+        let text = metrics.snapshot().text();
+        let help = text.lines().filter_map(|line| line.strip_prefix("# HELP "));
+        let rows = help.map(|line| {
+            let (name, help) = line.split_once(' ').unwrap();
+            let mut series = text
+                .lines()
+                .filter_map(|line| line.split([' ', '{']).next());
+            let series = series.find(|series| series.starts_with(name)).unwrap();
+            format!("| `{series}` | {help} |\n")
+        });
+        let rows: String = rows.collect();
+        let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/watch.md");
+        let table = format!("| series | meaning |\n| --- | --- |\n{rows}");
+        tables::page::assert_has(&page, "series", &table);
     }
 
     #[test]

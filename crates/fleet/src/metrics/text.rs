@@ -27,14 +27,14 @@ pub fn text(snapshot: Arc<Snapshot>) -> String {
 impl Collector for Snapshot {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
         let all = [(None, &self.totals)];
-        for measure in &OF_ALL {
+        for measure in OF_ALL {
             metric(&mut encoder, measure, all)?;
         }
         let groups = || {
             let rows = self.rows.iter();
             rows.map(|(name, row)| (Some((self.by, &**name)), row))
         };
-        for measure in &OF_GROUPS {
+        for measure in OF_GROUPS {
             metric(&mut encoder, measure, groups())?;
         }
         Ok(())

@@ -12,7 +12,7 @@
 /* With fewer packets, the share is unknown. */
 #define KNOWN_PACKETS 1000
 /* With more packets, both counts are halved, so that recent connections count more. */
-#define MOST_PACKETS (1 << 14)
+#define MAX_PACKETS (1 << 14)
 #define MILLION 1000000ULL
 #define UNKNOWN_SHARE U64_MAX
 
@@ -54,7 +54,7 @@ static inline u64 remember(u64 memory, u64 sent, u64 resent)
 
 	sent += sent_of(memory);
 	resent += resent_of(memory);
-	for (u32 halved = 0; sent > MOST_PACKETS && halved < 32; halved++) {
+	for (u32 halved = 0; sent > MAX_PACKETS && halved < 32; halved++) {
 		sent >>= 1;
 		resent >>= 1;
 	}

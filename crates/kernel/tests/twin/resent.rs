@@ -8,8 +8,8 @@ use units::Ratio;
 
 use crate::host::Host;
 
-/// `MOST_PACKETS` of `bpf/steer/resent.h`.
-const MOST_PACKETS: u64 = 1 << 14;
+/// `MAX_PACKETS` of `bpf/steer/resent.h`.
+const MAX_PACKETS: u64 = 1 << 14;
 
 const MILLION: u64 = 1_000_000;
 
@@ -25,7 +25,7 @@ impl Network {
     fn add(&mut self, sent: u64, resent: u64) {
         self.sent += sent;
         self.resent += resent;
-        while self.sent > MOST_PACKETS {
+        while self.sent > MAX_PACKETS {
             self.sent /= 2;
             self.resent /= 2;
         }

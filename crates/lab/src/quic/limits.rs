@@ -73,13 +73,13 @@ pub(crate) const LIMITS: Limits = Limits {
 };
 
 /// The least MTU that QUIC can use (RFC 9000, section 14): its 1200 bytes, with the headers of UDP and IPv4.
-const LEAST_MTU: Bytes = Bytes::new(1200 + 8 + 20);
+const MIN_MTU: Bytes = Bytes::new(1200 + 8 + 20);
 
 const TOO_SMALL: &str =
     "a datagram of QUIC is at least 1200 bytes, which take an MTU of 1228 with their headers";
 
 fn is_too_small(mtu: Option<Mtu>) -> bool {
-    mtu.is_some_and(|mtu| mtu.bytes() < LEAST_MTU)
+    mtu.is_some_and(|mtu| mtu.bytes() < MIN_MTU)
 }
 
 /// The first change to an MTU that QUIC cannot use.

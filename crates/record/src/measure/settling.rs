@@ -11,7 +11,7 @@ use tables::statistics::median;
 const WINDOW: Duration = Duration::from_secs(60);
 
 /// The distance from one window to the next.
-const STEP: Duration = Duration::from_secs(10);
+const WINDOW_DISTANCE: Duration = Duration::from_secs(10);
 
 /// The factor above the target that still counts as reached.
 const REACHED_FACTOR: f64 = 1.25;
@@ -65,7 +65,7 @@ fn reached(rtts: &[(Duration, f64)], started: Duration, end: Duration, wanted: f
         between(rtts, from, from + WINDOW).is_some_and(|median| median <= wanted * REACHED_FACTOR)
     };
     (0..)
-        .map(|step| STEP * step)
+        .map(|step| WINDOW_DISTANCE * step)
         .take_while(|after| started + *after + WINDOW <= end)
         .find(is_there)
         .map(Duration::as_millis_f64)

@@ -1,7 +1,7 @@
 //! The behaviour of the algorithms, as their publications describe it.
 
 use crate::support::{
-    Fixed, MSS, Watch, at_millis, jain, limit, lossy, mbit, millis, path, percentile, run,
+    Fixed, MSS, Watch, at_millis, jain, limit, lossy, mbit, millis, path, quantile, run,
 };
 use congestion::bbr1::{self, Bbr1};
 use congestion::{Ack, AnyController, Bytes, Controller, ControllerKind, Duration, Ratio, Time};
@@ -58,7 +58,7 @@ fn bbr1_keeps_a_deep_queue_empty() {
         let flow = FlowConfig::with_controller(MakeController::new(make));
         let path = path(rate, rtt, rate.bytes_in(millis(SECOND)));
         let watch = run(dumbbell(path, vec![flow]), Time::ZERO, end);
-        let median = percentile(&watch.flows[0].rtts, 50);
+        let median = quantile(&watch.flows[0].rtts, 0.5);
         let bar = Duration::from_nanos(Ratio::new(percent, 100).of(rtt.as_nanos()));
         assert!(median <= bar, "{has_departure_model}: {median}");
         assert!(watch.goodput(0, end) / limit(rate, 0) > 0.95);
@@ -71,8 +71,8 @@ fn cubic_fills_a_deep_queue() {
     let path = path(rate, rtt, rate.bytes_in(millis(SECOND)));
     let config = dumbbell(path, vec![FlowConfig::new(ControllerKind::Cubic)]);
     let watch = run(config, at_millis(30 * SECOND), at_millis(120 * SECOND));
-    let median = percentile(&watch.flows[0].rtts, 50);
-    let longest = percentile(&watch.flows[0].rtts, 100);
+    let median = quantile(&watch.flows[0].rtts, 0.5);
+    let longest = quantile(&watch.flows[0].rtts, 1.0);
     assert!(median > millis(700), "{median}");
     assert!(longest > millis(1_000), "{longest}");
 }

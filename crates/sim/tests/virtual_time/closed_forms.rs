@@ -1,6 +1,6 @@
 //! Cases whose outcome can be computed by hand.
 
-use crate::support::{Fixed, MSS, Watch, at_millis, mbit, millis, path, percentile, run};
+use crate::support::{Fixed, MSS, Watch, at_millis, mbit, millis, path, quantile, run};
 use congestion::{Bytes, ControllerKind, Duration, Time};
 use path::{Buffer, Capacity, LinkConfig, Loss, PathConfig};
 use sim::{BufferChange, Config, FlowConfig, Simulation, dumbbell};
@@ -153,7 +153,7 @@ fn rate_over_rtt_is_greatest_with_a_bdp_in_flight() {
         let config = dumbbell(path.clone(), vec![fixed(window)]);
         let end = at_millis(4_000);
         let watch = run(config, at_millis(2_000), end);
-        let median = percentile(&watch.flows[0].rtts, 50).as_secs_f64();
+        let median = quantile(&watch.flows[0].rtts, 0.5).as_secs_f64();
         watch.goodput(0, end) / median
     };
     let at_bdp = power(41);

@@ -5,7 +5,7 @@ use congestion::{Bytes, ControllerKind, Duration, Settings};
 use path::{Discipline, Red};
 use sim::{Config, FlowConfig, dumbbell};
 
-use crate::support::{at_millis, jain, limit, mbit, path, percentile, run};
+use crate::support::{at_millis, jain, limit, mbit, path, quantile, run};
 
 const RTT: Duration = Duration::from_millis(2);
 
@@ -27,7 +27,7 @@ fn four_flows(settings: Settings) -> (f64, f64, Duration) {
     assert!(watch.flows.iter().all(|flow| flow.stats.packets_lost == 0));
     let rates: Vec<f64> = (0..4).map(|flow| watch.goodput(flow, end)).collect();
     let share = rates.iter().sum::<f64>() / limit(rate, 0);
-    let rtt = percentile(&watch.flows[0].rtts, 50);
+    let rtt = quantile(&watch.flows[0].rtts, 0.5);
     (share, jain(&rates), rtt.saturating_sub(RTT))
 }
 

@@ -10,7 +10,7 @@ use transport::app::{self, Pause, Sizes};
 use transport::burst::Burst;
 use transport::sender::Sender;
 
-use crate::support::{at_millis, jain, limit, mbit, millis, path, percentile, run};
+use crate::support::{at_millis, jain, limit, mbit, millis, path, quantile, run};
 
 const BBRS: [ControllerKind; 2] = [ControllerKind::Bbr1, ControllerKind::Bbr3];
 const SECOND: u64 = 1_000;
@@ -93,7 +93,7 @@ fn application(kind: ControllerKind, app: app::Config) -> (f64, Duration, Phase)
     let (_, sender, _) = simulation.connections().next().unwrap();
     let phase = sender.controller().snapshot().state.phase;
     let share = watch.goodput(0, end) / limit(rate, 0);
-    (share, percentile(&watch.flows[0].rtts, 50), phase)
+    (share, quantile(&watch.flows[0].rtts, 0.5), phase)
 }
 
 /// A flow limited by its application gets what it needs, without a queue. Startup continues while only the
@@ -388,7 +388,7 @@ fn ten_times_as_much_or_as_little_is_found() {
 fn median_rtt(path: PathConfig, flow: FlowConfig, seconds: Range<u64>) -> Duration {
     let config = dumbbell(path, vec![flow]);
     let [from, to] = [seconds.start, seconds.end].map(|second| at_millis(second * SECOND));
-    percentile(&run(config, from, to).flows[0].rtts, 50)
+    quantile(&run(config, from, to).flows[0].rtts, 0.5)
 }
 
 /// ACKs that arrive at once with the change are no reason to keep a queue, even if the link is then never idle.

@@ -5,6 +5,7 @@ use congestion::{
 };
 use path::{Buffer, Capacity, LinkConfig, Loss, PathConfig};
 use sim::{Config, Id, Observer, Simulation};
+use tables::statistics::nearest_rank;
 use transport::receiver::Receiver;
 use transport::sender::{Sender, Stats};
 
@@ -60,12 +61,11 @@ pub fn jain(rates: &[f64]) -> f64 {
     sum * sum / (rates.len() as f64 * squares)
 }
 
-/// The value below which `percent` of the values are.
-pub fn percentile(values: &[Duration], percent: usize) -> Duration {
+/// The value that this share of the values does not exceed; zero if there are none.
+pub fn quantile(values: &[Duration], share: f64) -> Duration {
     let mut sorted = values.to_vec();
     sorted.sort_unstable();
-    let index = (sorted.len() * percent / 100).min(sorted.len().saturating_sub(1));
-    sorted.get(index).copied().unwrap_or_default()
+    nearest_rank(&sorted, share).unwrap_or_default()
 }
 
 /// The activity of one flow from a given time on.

@@ -171,7 +171,7 @@ mod tests {
     use connection::Limit;
     use units::{Bytes, Rate, Time};
 
-    const LEAST: u64 = 40;
+    const MIN_RTT_MS: u64 = 40;
 
     /// A sawtooth of 100 samples a tooth, with one packet a millisecond. The queue grows to 80 ms.
     fn samples() -> Vec<Sample> {
@@ -190,7 +190,7 @@ mod tests {
     }
 
     fn rtt(place: u64) -> Duration {
-        Duration::from_micros(LEAST * 1_000 + place % 100 * 800)
+        Duration::from_micros(MIN_RTT_MS * 1_000 + place % 100 * 800)
     }
 
     /// The causes if the packets at these places are lost.
@@ -203,7 +203,7 @@ mod tests {
         let counted = Counted {
             packets: 10_000,
             lost: losses.len() as u64,
-            rtt_min: Duration::from_millis(LEAST),
+            rtt_min: Duration::from_millis(MIN_RTT_MS),
             packet: Duration::from_millis(1),
         };
         Causes::of(&losses, &samples(), &counted)

@@ -140,7 +140,7 @@ fn what_no_link_does_is_unknown() {
 /// Acknowledgements of single bytes split the outstanding data into pieces.
 #[test]
 fn pieces_go_if_there_is_no_memory() {
-    const MOST: usize = 1 << 20;
+    const MAX_BYTES: usize = 1 << 20;
     let mut made = Made::new(1_000_000, 10_000, 1_460);
     made.data(100_000, 0, 500_000);
     for round in 0..20_000 {
@@ -152,11 +152,11 @@ fn pieces_go_if_there_is_no_memory() {
         let at = 200_000 + u64::from(round);
         made.say(at, false, 0, 0, ACK, &options, 0);
     }
-    let mut trace = Trace::within(MOST);
+    let mut trace = Trace::within(MAX_BYTES);
     let taken = allocation_counter::measure(|| {
         trace.read(&made.file[..], &|| true).expect("a capture");
     });
-    assert!(trace.held() <= MOST, "{}", trace.held());
+    assert!(trace.held() <= MAX_BYTES, "{}", trace.held());
     assert!(taken.bytes_max <= 4 << 20, "{taken:?}");
 }
 
@@ -179,8 +179,8 @@ fn what_may_have_begun_is_counted() {
 /// Acknowledgements of single bytes, of many connections that nobody closes.
 #[test]
 fn acknowledged_ranges_go_if_there_is_no_memory() {
-    const MOST: usize = 4 << 20;
-    let mut trace = Trace::within(MOST);
+    const MAX_BYTES: usize = 4 << 20;
+    let mut trace = Trace::within(MAX_BYTES);
     let mut held = 0;
     for port in 1..=100 {
         let mut made = Made::of(port, 1_000_000, 10_000, 1_460);
@@ -196,5 +196,5 @@ fn acknowledged_ranges_go_if_there_is_no_memory() {
         trace.read(&made.file[..], &|| true).expect("a capture");
         held = trace.held().max(held);
     }
-    assert!(held <= MOST / 4 * 5, "{held}");
+    assert!(held <= MAX_BYTES / 4 * 5, "{held}");
 }

@@ -200,15 +200,15 @@ fn connections_of_logs_are_bounded() {
 /// Connections with so little data that nothing can be thinned out.
 #[test]
 fn connections_go_if_there_is_no_memory_for_all() {
-    const MOST: usize = 2 << 20;
-    let mut trace = Trace::within(MOST);
+    const MAX_BYTES: usize = 2 << 20;
+    let mut trace = Trace::within(MAX_BYTES);
     let mut held = 0;
     for port in 0..2_000 {
         let file = capture_from(port, 1, 1);
         trace.read(&file[..], &|| true).expect("a capture");
         held = trace.held().max(held);
     }
-    assert!(held <= MOST / 2 * 3, "{held}");
+    assert!(held <= MAX_BYTES / 2 * 3, "{held}");
     let (connections, _, evicted) = trace.into_connections();
     assert!(connections.len() as u64 + evicted >= 2_000);
     assert!(connections.len() > 200, "{}", connections.len());

@@ -7,7 +7,7 @@ use crate::error::Error;
 
 /// The first report is immediate, the second at least this much later. The pause then doubles, up to the longest.
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
-const LONGEST_PAUSE: Duration = Duration::from_secs(600);
+const MAX_PAUSE: Duration = Duration::from_secs(600);
 
 /// The rejected connections since the last report.
 pub struct TurnedAway {
@@ -43,7 +43,7 @@ impl TurnedAway {
         let (peer, error) = self.latest.take()?;
         let others = std::mem::take(&mut self.count) - 1;
         self.next = Some(now + self.pause);
-        self.pause = (self.pause * 2).min(LONGEST_PAUSE);
+        self.pause = (self.pause * 2).min(MAX_PAUSE);
         Some((peer, error, others))
     }
 }

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use congestion::{Bytes, Time};
 
-use super::{Counters, LIMIT};
+use super::{Counters, MAX_BURSTS};
 use crate::burst::Burst;
 
 /// First in, first out. A burst whose departure is still to come delays those behind it, so departures should be due
@@ -21,9 +21,9 @@ impl Fifo {
     ///
     /// # Errors
     ///
-    /// Returns it if [`LIMIT`] bursts wait.
+    /// Returns it if [`MAX_BURSTS`] bursts wait.
     pub fn enqueue(&mut self, burst: Burst) -> Result<(), Burst> {
-        if self.bursts.len() >= LIMIT {
+        if self.bursts.len() >= MAX_BURSTS {
             self.counters.dropped += 1;
             return Err(burst);
         }
@@ -96,7 +96,7 @@ mod tests {
     #[test]
     fn there_is_a_limit() {
         let mut fifo = Fifo::default();
-        for seq in 0..LIMIT as u64 {
+        for seq in 0..MAX_BURSTS as u64 {
             assert_eq!(fifo.enqueue(burst(seq, 0)), Ok(()));
         }
         assert_eq!(fifo.enqueue(burst(7, 0)), Err(burst(7, 0)));

@@ -25,7 +25,7 @@ use std::collections::VecDeque;
 
 use congestion::{Bytes, Duration, Time};
 
-use super::{Counters, LIMIT};
+use super::{Counters, MAX_BURSTS};
 use crate::burst::Burst;
 use delayed::Delayed;
 use flow::{Flow, Flows, List};
@@ -113,7 +113,7 @@ impl Fq {
     ///
     /// Returns it if there are too many bursts, or if its departure is beyond the horizon.
     pub fn enqueue(&mut self, now: Time, burst: Burst) -> Result<(), Burst> {
-        if self.waiting.len() >= LIMIT || burst.departure > now + self.config.horizon {
+        if self.waiting.len() >= MAX_BURSTS || burst.departure > now + self.config.horizon {
             self.counters.dropped += 1;
             return Err(burst);
         }

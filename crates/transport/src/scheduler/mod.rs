@@ -48,7 +48,7 @@ pub enum Pacing {
 
 /// The most bursts that wait in a scheduler. It bounds memory; [`SmallQueues`] bound each connection. Linux's
 /// default is 10,000 (`sch_fq`), too low for a host of thousands of flows.
-pub const LIMIT: usize = 100_000;
+pub const MAX_BURSTS: usize = 100_000;
 
 /// The scheduler of a host.
 #[derive(Debug, Clone, PartialEq, Eq)]

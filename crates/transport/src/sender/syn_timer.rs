@@ -23,7 +23,7 @@ const WINDOWS_RETRIES: u8 = 2;
 const BSD_TIMEOUTS: [u64; 13] = [1, 1, 1, 1, 1, 2, 4, 8, 16, 32, 64, 64, 64];
 
 /// The time after which the BSDs give up (`net.inet.tcp.keepinit`).
-const BSD_PATIENCE: Duration = Duration::from_secs(75);
+const BSD_TIMEOUT: Duration = Duration::from_secs(75);
 
 /// A system's timer of SYNs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -70,7 +70,7 @@ impl SynTimer {
     /// The time from the first SYN after which the connection is given up, whatever the number of SYNs.
     pub const fn patience(self) -> Duration {
         match self {
-            SynTimer::Bsd => BSD_PATIENCE,
+            SynTimer::Bsd => BSD_TIMEOUT,
             _ => Duration::MAX,
         }
     }

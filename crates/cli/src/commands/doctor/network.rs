@@ -12,7 +12,7 @@ use super::finding::{Finding, by_root};
 
 /// The number and the length of the waits that measure the lateness of timers.
 const WAITS: usize = 100;
-const WAIT: Duration = Duration::from_millis(1);
+const WAIT_TIME: Duration = Duration::from_millis(1);
 
 /// A packet that is later counts as late in a record (docs/records.md, validity).
 const MAX_LATENESS: Duration = Duration::from_millis(1);
@@ -77,8 +77,8 @@ fn timers() -> Finding {
     let mut late: Vec<Duration> = (0..WAITS)
         .map(|_| {
             let begin = Instant::now();
-            thread::sleep(WAIT);
-            begin.elapsed().saturating_sub(WAIT)
+            thread::sleep(WAIT_TIME);
+            begin.elapsed().saturating_sub(WAIT_TIME)
         })
         .collect();
     late.sort_unstable();

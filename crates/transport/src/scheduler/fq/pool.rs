@@ -13,7 +13,7 @@ impl<T> Default for Pool<T> {
 }
 
 impl<T> Pool<T> {
-    /// Adds `thing` and returns its key. There are at most [`super::LIMIT`].
+    /// Adds `thing` and returns its key. There are at most [`super::MAX_BURSTS`].
     pub(super) fn insert(&mut self, thing: T) -> u32 {
         self.0.insert(thing) as u32
     }
