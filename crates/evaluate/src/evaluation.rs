@@ -34,8 +34,10 @@ pub struct Evaluation {
 pub struct Row {
     /// The criterion's name.
     pub name: String,
-    /// The RFC's section.
+    /// The number of the RFC's section.
     pub section: String,
+    /// The section's title.
+    pub title: String,
     /// The question.
     pub asks: String,
     /// What was run.
@@ -125,6 +127,26 @@ impl Evaluation {
         self.rows.iter().find(|row| row.name == name)
     }
 
+    /// The controllers to show, by their places among a row's values: the subject and the references, or only the
+    /// references if it is one of them.
+    pub(crate) fn shown(&self) -> Vec<(usize, String)> {
+        let Some(first) = self.rows.first() else {
+            return Vec::new();
+        };
+        let names = first.values.iter().map(|one| one.controller.clone());
+        let mut shown: Vec<(usize, String)> = names.enumerate().collect();
+        let mut others = shown.iter().skip(1);
+        if let Some((place, _)) = others.find(|(_, name)| *name == self.controller) {
+            let is_same = |row: &Row| row.values[0].cases == row.values[*place].cases;
+            if self.rows.iter().all(is_same) {
+                shown.remove(0);
+            } else {
+                shown[0].1 += " as set";
+            }
+        }
+        shown
+    }
+
     /// The number of criteria with this verdict.
     pub fn count(&self, verdict: Verdict) -> usize {
         let rows = self.rows.iter();
@@ -174,6 +196,7 @@ fn row(
     Row {
         name: criterion.name.clone(),
         section: criterion.section.clone(),
+        title: planned.criteria.title(&criterion.section).to_owned(),
         asks: criterion.asks.clone(),
         about: about.to_owned(),
         measure: criterion.measure.clone(),

@@ -54,11 +54,11 @@ mod work;
 
 pub use against::{Change, Difference};
 pub use case::{Extent, REFERENCES};
-pub use criteria::{Better, Criteria, Criterion, Experiment, Protects, Statement};
+pub use criteria::{Better, Criteria, Criterion, Experiment, Protects, Section, Statement};
 pub use evaluation::{Evaluation, Row, Values};
 pub use subject::Subject;
 pub use verdict::Verdict;
-pub use work::Work;
+pub use work::{Measured, Work};
 
 use congestion::Controller;
 use lab::Cancel;

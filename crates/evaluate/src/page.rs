@@ -22,6 +22,7 @@ struct OfRow {
     title: String,
     verdict: String,
     sentence: String,
+    measure: String,
     picture: Option<String>,
     worst: String,
     scenario: String,
@@ -30,11 +31,13 @@ struct OfRow {
 impl Evaluation {
     /// The evaluation as one self-contained page, to read and to print.
     pub fn page(&self, origin: &Origin) -> String {
+        let shown = self.shown();
         let of = |row: &Row| OfRow {
-            title: format!("{} {}", row.section, row.name),
+            title: format!("{} {}: {}", row.section, row.title, row.name),
             verdict: row.verdict.to_string(),
             sentence: row.sentence(),
-            picture: picture(row).as_ref().map(Picture::html),
+            measure: Measure::named(&row.measure).map_or(String::new(), |it| it.about.to_string()),
+            picture: picture(row, &shown).as_ref().map(Picture::html),
             worst: row.worst_case.clone(),
             scenario: row.scenario.clone(),
         };
@@ -66,12 +69,8 @@ impl Evaluation {
 }
 
 /// The distribution of each controller's values over the cases.
-fn picture(row: &Row) -> Option<Picture> {
-    let names: Vec<&str> = row
-        .values
-        .iter()
-        .map(|one| one.controller.as_str())
-        .collect();
+fn picture(row: &Row, shown: &[(usize, String)]) -> Option<Picture> {
+    let names: Vec<&str> = shown.iter().map(|(_, name)| name.as_str()).collect();
     let (unit, scale) = match Measure::named(&row.measure).ok()?.unit {
         Dimension::Rate => (Unit::MEGABITS_PER_SECOND, 1e-6),
         Dimension::Time => (Unit::MILLISECONDS, 1.0),
@@ -80,8 +79,8 @@ fn picture(row: &Row) -> Option<Picture> {
     };
     let mut all = Vec::new();
     let places = report::places(&names).into_iter();
-    let curves = row.values.iter().zip(places).map(|(values, place)| {
-        let known: Vec<f64> = values
+    let curves = shown.iter().zip(places).map(|((of, name), place)| {
+        let known: Vec<f64> = row.values[*of]
             .known()
             .values()
             .iter()
@@ -93,7 +92,7 @@ fn picture(row: &Row) -> Option<Picture> {
             dash: Dash::Solid,
             ..Look::of_place(place)
         };
-        Curve::new(&values.controller, look, cdf(known))
+        Curve::new(name, look, cdf(known))
     });
     let curves: Vec<Curve> = curves.collect();
     if all.is_empty() {
@@ -103,5 +102,5 @@ fn picture(row: &Row) -> Option<Picture> {
         Axis::from_zero(&row.measure, unit, all),
         Axis::linear("Share of the cases", Unit::NONE, 0.0, 1.0),
     );
-    Some(Picture::of(&row.name, 1, 420.0, [chart.with_all(curves)]))
+    Some(Picture::of(&row.name, 1, 260.0, [chart.with_all(curves)]))
 }

@@ -47,40 +47,31 @@ impl Evaluation {
 
     /// A row for each criterion.
     pub(crate) fn table(&self) -> Table {
-        let references = self.rows.first().map_or(&[][..], |row| &row.values[1..]);
-        let mut headings = vec![
-            "RFC".to_owned(),
-            "criterion".into(),
-            self.controller.clone(),
-        ];
-        headings.extend(references.iter().map(|one| one.controller.clone()));
-        headings.extend(
-            [
-                "compared with",
-                "times as bad",
-                "95 % interval",
-                "worst",
-                "verdict",
-            ]
-            .map(Into::into),
-        );
+        let shown = self.shown();
+        let mut headings = ["RFC", "criterion", "verdict"].map(str::to_owned).to_vec();
+        headings.extend(shown.iter().map(|(_, name)| name.clone()));
+        headings
+            .extend(["compared with", "times as bad", "95 % interval", "worst"].map(Into::into));
         let row = |row: &Row| {
             let ratio = row.times_as_bad;
             let interval = ratio.and_then(|ratio| ratio.low.zip(ratio.high));
-            let mut cells = vec![row.section.clone(), row.name.clone()];
-            cells.extend(row.values.iter().map(|one| row.told(one.median())));
+            let verdict = row.verdict.to_string();
+            let mut cells = vec![row.section.clone(), row.name.clone(), verdict];
+            cells.extend(
+                shown
+                    .iter()
+                    .map(|(place, _)| row.told(row.values[*place].median())),
+            );
             cells.extend([
                 row.against(),
                 known(ratio, |ratio| format!("{:.2}", ratio.mean)),
                 known(interval, |(low, high)| format!("{low:.2} to {high:.2}")),
                 known(row.worst, |worst| format!("{worst:.2}")),
-                row.verdict.to_string(),
             ]);
             cells
         };
-        let verdict = headings.len() - 1;
         let table = Table {
-            text: vec![0, 1, verdict],
+            text: vec![0, 1, 2],
             ..Table::new(headings, self.rows.iter().map(row))
         };
         table.sparing(&[
@@ -106,14 +97,14 @@ impl Row {
             Verdict::Unsure => "is unsure",
         };
         format!(
-            "{} ({}) {whom}: {} With {}, {} is {times:.1} times as bad as {}, and {:.1} times is tolerated",
+            "{} ({}) {whom}: {} {}, {times:.1} times as bad as {}, where {:.1} times is tolerated ({})",
             self.name,
             self.section,
             self.asks,
-            self.about,
             self.told(self.values[0].median()),
             self.against(),
-            self.tolerated
+            self.tolerated,
+            self.about
         )
     }
 }

@@ -90,7 +90,7 @@ mod tests {
     use crate::Criteria;
 
     fn criterion(name: &str) -> Criterion {
-        let mut criteria = Criteria::rfc9743().only(&[name]);
+        let mut criteria = Criteria::named(&[name]).unwrap();
         criteria.experiments.remove(0).criterion.remove(0)
     }
 

@@ -1,7 +1,9 @@
 //! The plan of an evaluation, and its runs.
 
+use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::num::NonZeroUsize;
+use std::ops::Range;
 use std::sync::Arc;
 
 use congestion::Controller;
@@ -9,6 +11,7 @@ use lab::{Cancel, EngineKind};
 use record::measure::{Flows, Select, Subject as Part};
 use record::{Measure, Record};
 use scenario::{FlowSpec, Scenario};
+use serde::{Deserialize, Serialize};
 use studies::runs::{self, Event, Execution, Plan, Run};
 
 use crate::bench::Bench;
@@ -105,27 +108,75 @@ impl Work {
             watch,
             ..Execution::unwatched(&bench, runs::jobs(jobs, EngineKind::Sim), cancel)
         };
-        let all = self.plan.all();
-        let mut measured: Vec<Option<Vec<Option<f64>>>> = vec![None; all.len()];
-        let Ok(failed) = runs::execute(&all, &execution, |place, outcome| {
-            if let Ok(record) = outcome {
-                let experiment = &self.plan.point(all[place]).values[0];
-                let mut experiments = self.planned.criteria.experiments.iter();
-                let found = experiments.find(|one| one.name == *experiment);
-                let criteria = found.map_or(&[][..], |one| &one.criterion);
-                measured[place] = Some(criteria.iter().map(|one| value(one, &record)).collect());
+        self.judge(&self.measure(0..self.plan.runs.len(), &execution))
+    }
+
+    /// Does the runs at these places, on this machine, on one processor: a part of the work for
+    /// [`judge`](Work::judge).
+    pub fn part<C: Controller + 'static>(
+        &self,
+        subject: &Subject<C>,
+        places: Range<usize>,
+        cancel: &Cancel,
+    ) -> Measured {
+        let bench = Bench(subject);
+        self.measure(places, &Execution::unwatched(&bench, 1, cancel))
+    }
+
+    fn measure(&self, places: Range<usize>, execution: &Execution<'_>) -> Measured {
+        let first = places.start;
+        let all: Vec<&Run> = self.plan.runs[places].iter().collect();
+        let mut measured = Measured::default();
+        let Ok(_) = runs::execute(&all, execution, |at, outcome| {
+            match outcome {
+                Ok(record) => {
+                    let values = self.criteria(all[at]).iter().map(|one| value(one, &record));
+                    measured.values.insert(first + at, values.collect());
+                }
+                Err(reason) => {
+                    measured.failed.insert(first + at, reason.to_string());
+                }
             }
             Ok::<(), Infallible>(())
         });
-        let failed = failed
-            .iter()
-            .map(|one| format!("{}: {}", one.run.name, one.reason));
-        let failed = failed.collect();
+        measured
+    }
+
+    /// The criteria that a run answers.
+    fn criteria(&self, run: &Run) -> &[Criterion] {
+        let experiment = &self.plan.point(run).values[0];
+        let mut experiments = self.planned.criteria.experiments.iter();
+        let found = experiments.find(|one| one.name == *experiment);
+        found.map_or(&[][..], |one| &one.criterion)
+    }
+
+    /// Judges what the runs have measured.
+    pub fn judge(&self, measured: &Measured) -> Evaluation {
+        let failed = measured.failed.iter();
+        let failed = failed.map(|(at, reason)| format!("{}: {reason}", self.plan.runs[*at].name));
         let values = |case: &Case, controller: usize, criterion: usize| {
-            let run = measured[case.runs[controller]].as_ref()?;
-            Some(run[criterion])
+            let values = measured.values.get(&case.runs[controller])?;
+            Some(values[criterion])
         };
-        Evaluation::of(&self.planned, failed, &values)
+        Evaluation::of(&self.planned, failed.collect(), &values)
+    }
+}
+
+/// What runs have measured, by their places in the plan. It is plain data, so that a part of the runs can be done
+/// elsewhere.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct Measured {
+    /// A value for each criterion that the run answers.
+    values: BTreeMap<usize, Vec<Option<f64>>>,
+    /// The reasons of failed runs.
+    failed: BTreeMap<usize, String>,
+}
+
+impl Measured {
+    /// Adds what other runs have measured.
+    pub fn add(&mut self, other: Measured) {
+        self.values.extend(other.values);
+        self.failed.extend(other.failed);
     }
 }
 

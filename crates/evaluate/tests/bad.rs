@@ -12,7 +12,7 @@ use lab::Cancel;
 const FEW: Extent = Extent { seeds: 3, paths: 4 };
 
 fn judged<C: Controller + 'static>(subject: &Subject<C>, criterion: &str) -> Evaluation {
-    let criteria = Criteria::rfc9743().only(&[criterion]);
+    let criteria = Criteria::named(&[criterion]).unwrap();
     let work = Work::new(subject, &criteria, FEW);
     work.run(subject, None, &|_| (), &Cancel::new())
 }
@@ -251,6 +251,16 @@ fn who_never_backs_off_is_found() {
 }
 
 #[test]
+fn who_goes_on_without_feedback_is_found() {
+    is_found("NeverBacksOff", "backoff", ruled(Rule::Fixed(200)));
+}
+
+#[test]
+fn who_trips_a_circuit_breaker_is_found() {
+    is_found("NeverBacksOff", "circuit-breaker", ruled(Rule::Fixed(800)));
+}
+
+#[test]
 fn who_starves_others_is_found() {
     let starver = Growing {
         packets: 30,
@@ -286,7 +296,7 @@ fn who_ignores_marks_is_found() {
         after_mark: Ratio::new(1, 1),
         ..RENO
     };
-    is_found("IgnoresMarks", "aqm-queue", growing(deaf));
+    is_found("IgnoresMarks", "aqm-marks", growing(deaf));
 }
 
 #[test]
@@ -326,11 +336,32 @@ fn a_good_controller_is_not_found() {
         "collapse",
         "harm-cubic",
         "harm-reno",
-        "aqm-queue",
+        "aqm-marks",
+        "backoff",
+        "circuit-breaker",
         "reordering",
     ] {
         let evaluation = judged(&subject, criterion);
         let row = evaluation.row(criterion).unwrap();
         assert!(!row.verdict.is_bad(), "{}", evaluation.text(None));
     }
+}
+
+/// A controller that is a reference has one column, and one with other settings has a column of its own.
+#[test]
+fn a_reference_is_shown_once() {
+    let columns = |flow: scenario::FlowSpec| {
+        let subject = Subject::built_in(flow);
+        let text = judged(&subject, "bufferbloat").text(Some(200));
+        let headings = text.lines().find(|line| line.starts_with("RFC"));
+        headings.unwrap().matches("bbr1").count()
+    };
+    let plain = scenario::FlowSpec::new(congestion::ControllerKind::Bbr1.into());
+    let mut other = plain.clone();
+    other.bbr1 = Some(scenario::Bbr1Spec {
+        peak_gain: Some(Ratio::new(3, 2)),
+        ..scenario::Bbr1Spec::default()
+    });
+    assert_eq!(columns(plain), 1);
+    assert_eq!(columns(other), 2);
 }

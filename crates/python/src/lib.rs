@@ -4,9 +4,11 @@
 
 mod advise;
 mod arguments;
+mod build;
 mod columns;
 mod controller;
 mod error;
+mod evaluate;
 mod events;
 mod json;
 mod looks;
@@ -28,6 +30,8 @@ mod _native {
 
     #[pymodule_export]
     use crate::advise::{Advice, advise};
+    #[pymodule_export]
+    use crate::evaluate::{AwayEvaluation, Judged, evaluate, part};
     #[pymodule_export]
     use crate::events::{Ack, Connection};
     #[pymodule_export]

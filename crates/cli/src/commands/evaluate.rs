@@ -26,8 +26,9 @@ use crate::options::override_option::Override;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Every criterion of RFC 9743 (\"Specifying New Congestion Control Algorithms\") is a row: what was run, the controller's result \
-beside those of CUBIC, Reno, BBRv1 and BBRv3 on the same seeds, an interval, and a verdict in words. Nothing is picked: a part of \
-the rows runs over 300 drawn paths. docs/evaluate.md explains every row, and says how to evaluate a controller of your own in Rust.")]
+beside those of CUBIC, Reno, BBRv1 and BBRv3 on the same seeds, an interval, and a verdict in words. The rows drawn-… run \
+over 300 paths that nobody picked. docs/evaluate.md explains every row, and says how to evaluate a controller of your own, in Python \
+or in Rust.")]
 pub struct Options {
     #[arg(help = usage::one_of("The controller", ControllerKind::ALL), value_name = "CONTROLLER")]
     controller: ControllerKind,
@@ -63,7 +64,8 @@ pub struct Options {
 /// Runs the experiments and judges.
 pub fn run(options: &Options) -> Result<(), Failure> {
     let subject = Subject::built_in(flow(options)?);
-    let criteria = criteria(&options.only)?;
+    let criteria = Criteria::named(&options.only);
+    let criteria = criteria.map_err(|unknown| Failure::usage(format_args!("--only: {unknown}")))?;
     let older = options.against.as_deref().map(older).transpose()?;
     let report = OwnFile::asked(options.report.as_deref(), &own_file::REPORT)?;
     let extent = if options.quick {
@@ -71,6 +73,14 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     } else {
         Extent::WHOLE
     };
+    if let Some(older) = &older
+        && (older.seeds, older.paths) != (extent.seeds, extent.paths)
+    {
+        return Err(Failure::usage(format_args!(
+            "--against: has {} seeds and {} drawn paths, and this evaluation has {} and {}; give --quick for both or for neither",
+            older.seeds, older.paths, extent.seeds, extent.paths
+        )));
+    }
     let work = Work::new(&subject, &criteria, extent);
     let scenarios = options.scenarios.as_deref();
     let made = scenarios.map(|scenarios| directory::make("--scenarios", scenarios));
@@ -163,25 +173,6 @@ fn flow(options: &Options) -> Result<FlowSpec, Failure> {
         None => wrong(error),
     })?;
     Ok(scenario.flows.remove(0))
-}
-
-/// The criteria with these names, or all.
-fn criteria(names: &[String]) -> Result<Criteria, Failure> {
-    let all = Criteria::rfc9743();
-    if names.is_empty() {
-        return Ok(all.clone());
-    }
-    if let Some(unknown) = names
-        .iter()
-        .find(|name| !all.names().any(|one| one == *name))
-    {
-        let known: Vec<&str> = all.names().collect();
-        return Err(Failure::usage(format_args!(
-            "--only {unknown}: there is no such criterion; give some of {}",
-            known.join(", ")
-        )));
-    }
-    Ok(all.only(&names.iter().map(String::as_str).collect::<Vec<_>>()))
 }
 
 /// The older evaluation in this file.

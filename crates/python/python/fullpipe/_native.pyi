@@ -4,23 +4,27 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Literal, final, overload
 
-from ._scenario import Path, Scenario
+from ._scenario import Flow, Path, Scenario
 
 __all__ = [
     "Ack",
     "Advice",
     "Column",
     "Connection",
+    "Evaluation",
     "Record",
     "Sender",
     "Sweep",
     "Table",
     "Trace",
+    "_Evaluating",
     "_Grid",
     "__version__",
+    "_evaluate",
     "_looks",
     "_work",
     "advise",
+    "evaluate",
     "run",
     "sweep",
     "trace",
@@ -61,11 +65,22 @@ def advise(
     progress: _Progress | None = None,
 ) -> Advice: ...
 
+def evaluate(
+    controller: Callable[..., Any] | Flow | Mapping[str, Any] | str,
+    *,
+    quick: bool = False,
+    only: Sequence[str] | None = None,
+    executor: Literal["local", "ray"] = "local",
+    jobs: int | None = None,
+    progress: _Progress | None = None,
+) -> Evaluation: ...
+
 def trace(
     files: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
 ) -> Trace: ...
 
 def _work(task: str) -> str: ...
+def _evaluate(order: str, controller: object) -> str: ...
 def _looks(controllers: Sequence[str]) -> list[tuple[str, str, int]]: ...
 
 @final
@@ -148,8 +163,28 @@ class Trace:
 class _Grid:
     @property
     def missing(self) -> int: ...
-    def task(self, most: int) -> tuple[str, int] | None: ...
+    def task(self, most: int) -> tuple[tuple[str], int] | None: ...
     def take(self, report: str) -> float: ...
+
+@final
+class _Evaluating:
+    @property
+    def missing(self) -> int: ...
+    def task(self, most: int) -> tuple[tuple[str, object], int] | None: ...
+    def take(self, report: str) -> float: ...
+
+@final
+class Evaluation:
+    @property
+    def summary(self) -> dict[str, Any]: ...
+    @property
+    def json(self) -> str: ...
+    @property
+    def page(self) -> str: ...
+    @property
+    def verdicts(self) -> dict[str, str]: ...
+    @property
+    def failed(self) -> list[str]: ...
 
 @final
 class Sender:

@@ -1,4 +1,4 @@
-"""Sweeps on a cluster of Ray (https://ray.io)."""
+"""Sweeps and evaluations on a cluster of Ray (https://ray.io)."""
 
 from __future__ import annotations
 
@@ -22,18 +22,22 @@ MAX_RUNS = 100
 # The number of times that a task is given to another worker if its worker is lost.
 MAX_RETRIES = 5
 
-# The interval in seconds at which the cluster's processors are counted, since it may grow during the sweep.
+# The interval in seconds at which the cluster's processors are counted, since it may grow meanwhile.
 LOOK_S = 1.0
 
 # The time in seconds without processors after which a warning is given.
 EMPTY_S = 5.0
 
-# The time in seconds that workers have to stop when a sweep is cancelled.
+# The time in seconds that workers have to stop when the work is cancelled.
 CANCEL_TIMEOUT_S = 10.0
 
 
-def drive(grid: _native._Grid, jobs: int | None, tell: Callable[[int, int, float], object] | None) -> None:
-    """Gives the missing runs of the grid to workers, some at a time."""
+def drive(
+    grid: _native._Grid | _native._Evaluating,
+    jobs: int | None,
+    tell: Callable[[int, int, float], object] | None,
+) -> None:
+    """Gives the missing runs of the grid, or of an evaluation, to workers, some at a time."""
     if not grid.missing:
         if tell is not None:
             tell(0, 0, 1.0)
@@ -41,7 +45,8 @@ def drive(grid: _native._Grid, jobs: int | None, tell: Callable[[int, int, float
     if not ray.is_initialized():
         ray.init(logging_level=logging.WARNING)
     cluster = _Cluster()
-    work: Any = ray.remote(num_cpus=1, max_retries=MAX_RETRIES)(_work)
+    works = _work if isinstance(grid, _native._Grid) else _evaluate
+    work: Any = ray.remote(num_cpus=1, max_retries=MAX_RETRIES)(works)
     flying: dict[Any, int] = {}
     ended, size = 0, 1
     try:
@@ -49,8 +54,8 @@ def drive(grid: _native._Grid, jobs: int | None, tell: Callable[[int, int, float
             # Each worker has another task waiting, so that none is idle.
             most = jobs or 2 * max(1, cluster.processors())
             while len(flying) < most and (task := grid.task(size)) is not None:
-                text, count = task
-                flying[work.remote(text)] = count
+                said, count = task
+                flying[work.remote(*said)] = count
             if not flying:
                 return
             done, _ = ray.wait(list(flying), timeout=0.2)
@@ -90,13 +95,17 @@ class _Cluster:
                 self._seen = now
             elif now - self._seen >= EMPTY_S and not self._told:
                 self._told = True
-                message = "executor: the cluster of Ray has no processors; the sweep waits until it has some"
+                message = "executor: the cluster of Ray has no processors; the runs wait until it has some"
                 warnings.warn(message, RuntimeWarning, stacklevel=3)
         return self._count
 
 
 def _work(task: str) -> str:
     return _native._work(task)
+
+
+def _evaluate(order: str, controller: object) -> str:
+    return _native._evaluate(order, controller)
 
 
 def _report(task: Any) -> str:

@@ -43,9 +43,10 @@ impl Away {
         self.0.as_ref().map(Grid::missing).ok_or_else(over)
     }
 
-    /// The next runs not given away yet, at most ``most``, as a task, and their number. None if there are no more.
-    fn task(&mut self, most: usize) -> PyResult<Option<(String, usize)>> {
-        self.0.as_mut().ok_or_else(over)?.task(most)
+    /// The next runs not given away yet, at most ``most``, as the arguments of ``_work``, and their number. None if there are no more.
+    fn task(&mut self, most: usize) -> PyResult<Option<((String,), usize)>> {
+        let task = self.0.as_mut().ok_or_else(over)?.task(most)?;
+        Ok(task.map(|(text, count)| ((text,), count)))
     }
 
     /// Takes a task's report, and returns the duration of the task in seconds.

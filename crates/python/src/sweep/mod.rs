@@ -23,9 +23,9 @@ use crate::progress::Progress;
 use crate::table::Table;
 
 units::named! {
-    /// The executor of a sweep.
+    /// The executor of many runs.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-    enum Executor, "executor" {
+    pub enum Executor, "executor" {
         /// Threads of this process.
         Local = "local",
         /// A cluster of Ray.
@@ -120,15 +120,24 @@ pub fn sweep(
             grid.finish(py)
         }
         Executor::Ray => {
-            if py.import("ray").is_err() {
-                return Err(PyModuleNotFoundError::new_err(
-                    "executor: Ray is not installed; in a clone, pip install '.[ray]'",
-                ));
-            }
+            let driver = driver(py)?;
             let jobs = count("jobs", jobs)?.map(usize::from);
             let grid = Grid::open(py, sweep, out, set)?;
-            let driver = py.import("fullpipe._ray")?.getattr("drive")?;
             Away::drive(grid, &driver, jobs, progress.callable())
         }
     }
+}
+
+/// The function that gives work to a cluster of Ray.
+///
+/// # Errors
+///
+/// Ray is not installed (`ModuleNotFoundError`).
+pub fn driver(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+    if py.import("ray").is_err() {
+        return Err(PyModuleNotFoundError::new_err(
+            "executor: Ray is not installed; in a clone, pip install '.[ray]'",
+        ));
+    }
+    py.import("fullpipe._ray")?.getattr("drive")
 }

@@ -1,9 +1,7 @@
 //! Some runs of a grid as text, for a worker elsewhere.
 
-use std::fs::File;
-use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::time::Instant;
 
 use lab::{Cancel, EngineKind};
@@ -14,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use studies::runs::{self, Execution, Keys, Plan, Run};
 
 use super::parts::{Row, write_part};
+use crate::build::build;
 use crate::error;
 use crate::waiting::interruptible;
 
@@ -94,25 +93,6 @@ impl Order {
             self.name
         )))
     }
-}
-
-/// An identifier of this build of the package. Results of another build are not the same.
-pub fn build(py: Python<'_>) -> PyResult<String> {
-    static BUILD: OnceLock<String> = OnceLock::new();
-    if let Some(build) = BUILD.get() {
-        return Ok(build.clone());
-    }
-    let module: PathBuf = py
-        .import("fullpipe._native")?
-        .getattr("__file__")?
-        .extract()?;
-    let hash = py.detach(|| {
-        let mut hasher = blake3::Hasher::new();
-        hasher.update_reader(File::open(&module)?)?;
-        Ok(hasher.finalize().to_hex().to_string())
-    });
-    let hash = hash.map_err(|error: io::Error| error::of_file(&module, &error))?;
-    Ok(BUILD.get_or_init(|| hash).clone())
 }
 
 /// Does a task on a worker, and returns its report. Both are JSON.

@@ -30,6 +30,16 @@ pub(super) const MEASURES: &[Measure] = &[
         of: |subject| Some(subject.together()?.goodput_bps as f64),
     },
     Measure {
+        name: "least_goodput",
+        unit: Dimension::Rate,
+        is_windowed: false,
+        about: "payload delivered once per second by the flow that delivered least, over the time of all flows",
+        of: |subject| {
+            let delivered = subject.summaries().map(|flow| flow.delivered_bytes);
+            Some(delivered.min()? as f64 * 8.0 / subject.measured_s()?)
+        },
+    },
+    Measure {
         name: "flow_share",
         unit: Dimension::Share,
         is_windowed: false,

@@ -182,6 +182,12 @@ impl<'r> Subject<'r> {
             .reduce(|sum, next| Some(sum? + next?))?
     }
 
+    /// The length of the window in seconds. A summary alone does not have its warmup.
+    pub(super) fn measured_s(&self) -> Option<f64> {
+        let length = self.to.saturating_sub(self.from);
+        self.record.map(|_| length.as_secs_f64())
+    }
+
     /// RTprop in milliseconds, at the start: that of the path, or in a network that of the flow's route.
     pub fn rtprop_ms(&self, flow: &FlowSummary) -> Option<f64> {
         self.path().map(|path| path.rtprop_ms).or(flow.rtprop_ms)

@@ -17,6 +17,18 @@ pub(super) const MEASURES: &[Measure] = &[
         },
     },
     Measure {
+        name: "slowest",
+        unit: Dimension::Time,
+        is_windowed: false,
+        about: "time from the first start until all transfers had arrived; none if one did not arrive",
+        of: |subject| {
+            let starts = subject.summaries().map(|flow| flow.start_s);
+            let ends = subject.summaries().map(|flow| flow.completed_s);
+            let end = ends.reduce(|one, next| Some(one?.max(next?)))??;
+            Some((end - starts.reduce(f64::min)?) * 1e3)
+        },
+    },
+    Measure {
         name: "connect",
         unit: Dimension::Time,
         is_windowed: false,
