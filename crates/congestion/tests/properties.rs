@@ -316,7 +316,7 @@ proptest! {
     fn bbr1_does_with_any_settings(
         connection in connection(),
         events in prop::collection::vec(event(), 0..120),
-        flags in prop::array::uniform9(any::<bool>()),
+        flags in prop::array::uniform10(any::<bool>()),
         gains in prop::array::uniform4((0..9_u32, 0..9_u32)),
         windows in (any::<u8>(), 0..40_u64, 0..20_000_u64, 0..2_000_u64),
     ) {
@@ -340,6 +340,7 @@ proptest! {
             is_first_phase_random: flags[7],
             conserves_packets: flags[8],
             startup_rounds: windows.0,
+            has_probe_room: flags[9],
             ..bbr1::Config::paper()
         };
         drive(connection, Bbr1::new(connection, config), &events);

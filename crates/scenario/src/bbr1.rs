@@ -56,6 +56,9 @@ pub struct Bbr1Spec {
     /// `equal_rtt_renews`: true if an RTT equal to RTprop postpones ProbeRTT.
     #[serde(rename = "equal_rtt_renews")]
     pub does_equal_rtt_renew: Option<bool>,
+    /// `probe_room`: true if the phase with `peak_gain` has two packets more.
+    #[serde(rename = "probe_room")]
+    pub has_probe_room: Option<bool>,
     /// `window_room`: true if the window has room for bursts and for the data that wait in the end hosts.
     #[serde(rename = "window_room")]
     pub is_end_host_budgeted: Option<bool>,
@@ -237,6 +240,7 @@ impl Bbr1Spec {
             conserves_packets: self.conserves_packets.unwrap_or(base.conserves_packets),
             has_departure_model: self.has_departure_model.unwrap_or(base.has_departure_model),
             does_equal_rtt_renew: (self.does_equal_rtt_renew).unwrap_or(base.does_equal_rtt_renew),
+            has_probe_room: self.has_probe_room.unwrap_or(base.has_probe_room),
             is_end_host_budgeted: (self.is_end_host_budgeted).unwrap_or(base.is_end_host_budgeted),
             ..base
         }
@@ -256,8 +260,8 @@ mod tests {
     #[test]
     fn a_variant_and_what_is_different_about_it() {
         let text = "{ variant = \"paper\", cwnd_gain = 1, policer_model = false, departure_model = true, \
-                    equal_rtt_renews = true, window_room = true, random_phase = false, packet_conservation = false, \
-                    startup_rounds = 2 }";
+                    equal_rtt_renews = true, window_room = true, probe_room = false, random_phase = false, \
+                    packet_conservation = false, startup_rounds = 2 }";
         let read = scenario("bbr1", text).unwrap();
         let config = read.flows[0].bbr1.unwrap().config();
         let expected = Config {
@@ -266,6 +270,7 @@ mod tests {
             has_departure_model: true,
             does_equal_rtt_renew: true,
             is_end_host_budgeted: true,
+            has_probe_room: false,
             is_first_phase_random: false,
             conserves_packets: false,
             startup_rounds: 2,

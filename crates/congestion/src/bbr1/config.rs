@@ -89,6 +89,10 @@ pub struct Config {
     /// waiting in its own queues are in flight to it. Paper: no. Where only packets that have left are in flight, the
     /// room would become a standing queue, of 6 packets at 10 Mbit/s.
     pub are_phase_ends_budgeted: bool,
+    /// Whether the phase of ProbeBW that sends faster has two packets more, in the window and as its end, so that even a small
+    /// BDP is exceeded. Linux: since 4.18 ("tcp_bbr: fix bw probing to raise in-flight data for very small BDPs"). It is part of
+    /// the room above, so without that, as in the paper, it changes nothing.
+    pub has_probe_room: bool,
     /// Whether Drain and the phases of ProbeBW end by what will be in the network when the next packet leaves, rather than
     /// by what is in flight now (Linux since 4.20, "tcp_bbr: adjust TCP BBR for departure time pacing",
     /// `bbr_packets_in_net_at_edt`). Without it, what waits in the host's scheduler, up to a millisecond of sending, is
@@ -157,6 +161,7 @@ impl Config {
             is_phase_a_burst: false,
             is_end_host_budgeted: true,
             are_phase_ends_budgeted: true,
+            has_probe_room: true,
             has_departure_model: true,
             has_policer_model: true,
             conserves_packets: true,
@@ -165,22 +170,19 @@ impl Config {
         }
     }
 
-    /// BBRv1 as Linux 4.19 ran it until 4.19.159: without the departure model, which came with 4.20; without the room for
-    /// aggregated ACKs, which came with 5.1; and with RTprop renewed by an equal RTT, which ended in November 2020 (5.10,
-    /// 5.4.80 and 4.19.160, [`does_equal_rtt_renew`](Config::does_equal_rtt_renew)).
+    /// BBRv1 as Linux 4.19 ran it until 4.19.147: without the departure model, which came with 4.20 and adds the next burst to
+    /// what is in flight while BBR sends faster; without the room for aggregated ACKs, which came with 5.1 and 4.19.148; and
+    /// with RTprop renewed by an equal RTT, which ended in November 2020 (5.10, 5.4.80 and 4.19.160,
+    /// [`does_equal_rtt_renew`](Config::does_equal_rtt_renew)).
     ///
     /// Some things are as in later Linux. The window has two packets more only in the phase with gain 5/4, while 4.18 to 5.3
     /// had them in all of ProbeBW ("tcp_bbr: fix quantization code to not raise cwnd if not probing bandwidth"). Linux 4.9
-    /// to 4.17 had neither these packets nor a substitute ("tcp_bbr: fix bw probing to raise in-flight data for very small
-    /// BDPs").
+    /// to 4.17 had none ([`has_probe_room`](Config::has_probe_room)).
     ///
     /// Another is that a policer's gain of 1 is that of ProbeBW alone. Until 4.19, it lasted from the detection to the next
     /// change of state, also in Startup and Drain ("tcp_bbr: centralize code to set gains", in 4.20). A policer is detected
     /// eight rounds after the first loss or later (`bbr_lt_intvl_min_rtts`). By then, Startup is over if the policer limits
     /// the flow, as it ends after three rounds without more bandwidth.
-    ///
-    /// The phase with gain 5/4 waits for one send quantum more in flight than before 4.20, which added it with the departure
-    /// model (`bbr_packets_in_net_at_edt`): at 10 Mbit/s and 40 ms, the phase ends at 50 packets in flight instead of 52.
     ///
     /// RTT samples begin at the departure. Before 4.20, they contained the wait in FQ ("tcp: add tcp_wstamp_ns socket field"),
     /// which RTprop hardly has, and the smoothed RTT has.

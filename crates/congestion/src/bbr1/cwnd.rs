@@ -56,15 +56,20 @@ impl Bbr1 {
         }
     }
 
-    /// The part of `inflight` that will be in the network when the next packet leaves: all but the whole packets
-    /// delivered until then (Linux `bbr_packets_in_net_at_edt`). Scheduled departures cannot be changed any more, so a
-    /// decision now takes effect only from that packet on.
+    /// The bytes in the network when the next packet leaves: `inflight` without the whole packets delivered until then, and
+    /// with the next burst if BBR sends faster (Linux `bbr_packets_in_net_at_edt`). Scheduled departures cannot be changed
+    /// any more, so a decision now takes effect only from that packet on.
     pub(super) fn in_network(&self, ack: &Ack, inflight: Bytes) -> Bytes {
         if !self.config.has_departure_model {
             return inflight;
         }
+        let next_burst = if self.pacing_gain() > Ratio::ONE {
+            self.control.pacing.quantum()
+        } else {
+            Bytes::ZERO
+        };
         let delivered = self.bw().bytes_in(ack.next_departure.since(ack.now));
-        inflight - self.control.mss * (delivered.get() / self.control.mss.get())
+        inflight + next_burst - self.control.mss * (delivered.get() / self.control.mss.get())
     }
 
     fn bdp(&self, bw: Rate, gain: Ratio) -> Bytes {
@@ -79,7 +84,9 @@ impl Bbr1 {
             .unwrap_or(inflight);
         match &self.state {
             // With a small BDP a quarter more may be less than a packet.
-            State::ProbeBw(cycle) if cycle.is_up() => Bytes::new(even) + pair,
+            State::ProbeBw(cycle) if cycle.is_up() && self.config.has_probe_room => {
+                Bytes::new(even) + pair
+            }
             _ => Bytes::new(even),
         }
     }

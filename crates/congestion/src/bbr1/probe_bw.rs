@@ -84,18 +84,16 @@ impl Bbr1 {
     /// Whether the phase is done. Each lasts one RTprop, with two exceptions (Linux `bbr_is_next_cycle_phase`).
     fn is_phase_done(&self, is_full_length: bool, ack: &Ack) -> bool {
         let gain = self.pacing_gain();
+        let in_network = || self.in_network(ack, ack.prior_inflight);
         if gain > Ratio::ONE {
             // On a short path a round trip may end before the extra data is in flight, so the phase waits for that. It
             // does not wait if packets are lost, as a shallow buffer may never hold the extra data.
-            let with_next_burst = ack.prior_inflight + self.control.pacing.quantum();
             return is_full_length
-                && (!self.lost_by(ack).is_zero()
-                    || self.in_network(ack, with_next_burst) >= self.inflight_at(gain));
+                && (!self.lost_by(ack).is_zero() || in_network() >= self.inflight_at(gain));
         }
         if gain < Ratio::ONE {
             // Once the queue is gone, sending slowly would leave the pipe partly empty.
-            let in_network = self.in_network(ack, ack.prior_inflight);
-            return is_full_length || in_network <= self.inflight_at(Ratio::ONE);
+            return is_full_length || in_network() <= self.inflight_at(Ratio::ONE);
         }
         is_full_length
     }
@@ -137,7 +135,11 @@ mod tests {
     /// Whether a phase that began at time zero ends with an ACK after `ms`, before which `prior_inflight` packets were
     /// in flight. The BDP is 100 packets, and bursts have two.
     fn ends(phase: u8, ms: u64, prior_inflight: u64, newly_lost: Bytes) -> bool {
-        let mut bbr1 = bbr1(0, Config::default());
+        ends_of(Config::default(), phase, ms, prior_inflight, newly_lost)
+    }
+
+    fn ends_of(config: Config, phase: u8, ms: u64, prior_inflight: u64, newly_lost: Bytes) -> bool {
+        let mut bbr1 = bbr1(0, config);
         let rtt = Some(RttSample {
             rtt: RTPROP,
             is_ack_delayed: false,
@@ -167,6 +169,14 @@ mod tests {
         assert!(ends(UP, 41, 123, Bytes::ZERO));
         assert!(!ends(UP, 40, 200, MSS), "less than a round trip");
         assert!(ends(UP, 41, 50, MSS), "it may never hold that much");
+    }
+
+    #[test]
+    fn the_next_burst_counts_only_with_the_departure_model() {
+        for (config, enough) in [(Config::linux(), 132), (Config::linux_4_19(), 134)] {
+            assert!(!ends_of(config, UP, 41, enough - 1, Bytes::ZERO));
+            assert!(ends_of(config, UP, 41, enough, Bytes::ZERO));
+        }
     }
 
     #[test]
