@@ -23,6 +23,11 @@ impl Episode {
         }
     }
 
+    /// Counts the time of the episode from now on, and keeps what was acknowledged in it.
+    pub fn restart_clock(&mut self, now: Time) {
+        self.start = now;
+    }
+
     /// The bytes acknowledged in the episode.
     pub fn acked(&self) -> Bytes {
         self.acked

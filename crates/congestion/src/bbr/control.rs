@@ -3,7 +3,7 @@
 
 use units::{Bytes, Duration, Rate, Ratio};
 
-use super::pacing::Pacing;
+use super::pacing::{self, Pacing};
 use crate::controller::{Ack, Connection};
 
 /// The control parameters, with the values of the connection that they depend on.
@@ -18,9 +18,8 @@ pub struct Control {
 }
 
 impl Control {
-    /// The parameters of a new connection. `margin` is the share of the estimated bandwidth by which pacing stays below
-    /// it; `fewest` packets are the smallest burst.
-    pub fn new(connection: &Connection, margin: Ratio, startup_gain: Ratio, fewest: u8) -> Control {
+    /// The parameters of a new connection.
+    pub fn new(connection: &Connection, pacing: pacing::Config) -> Control {
         let mss = connection.mss.max(Bytes::new(1));
         let initial_cwnd = connection.initial_cwnd.max(mss);
         Control {
@@ -28,7 +27,7 @@ impl Control {
             initial_cwnd,
             cwnd: initial_cwnd,
             saved_cwnd: Bytes::ZERO,
-            pacing: Pacing::new(margin, startup_gain, fewest, initial_cwnd, mss),
+            pacing: Pacing::new(pacing, initial_cwnd, mss),
         }
     }
 
@@ -38,34 +37,32 @@ impl Control {
         self.pacing.fit_quantum(self.mss);
     }
 
-    /// Paces the window over the first round-trip time that is measured.
-    pub fn fit_first_round(&mut self, rtt: Duration) {
-        self.pacing.fit_first_round(rtt, self.cwnd, self.mss);
+    /// Paces `window` over the first round-trip time that is measured.
+    pub fn fit_first_round(&mut self, rtt: Duration, window: Bytes) {
+        self.pacing.fit_first_round(rtt, window, self.mss);
     }
 
-    /// Follows the model after an ACK.
-    pub fn update_pacing(&mut self, ack: &Ack, bw: Rate, gain: Ratio, is_full: bool) {
+    /// Follows the model after an ACK. If that measured the first round-trip time, `window` is paced over it.
+    pub fn update_pacing(
+        &mut self,
+        ack: &Ack,
+        window: Bytes,
+        bw: Rate,
+        gain: Ratio,
+        is_full: bool,
+    ) {
         if let Some(sample) = ack.rtt {
-            self.fit_first_round(sample.rtt);
+            self.fit_first_round(sample.rtt, window);
         }
         self.pacing.follow(bw, gain, is_full, self.mss);
     }
 }
 
-/// The methods of [`Controller`](crate::Controller) that are the same for every BBR, using its [`Control`] and its
-/// least RTT.
+/// The methods of [`Controller`](crate::Controller) that are the same for every BBR, using its [`Control`].
 macro_rules! answers {
-    ($control:ident, $least_rtt:ident) => {
+    ($control:ident) => {
         /// Does nothing: everything that BBR needs to know about a packet's departure comes back with its ACK or loss.
         fn on_packet_sent(&mut self, _sent: &$crate::Sent) {}
-
-        /// Takes the least RTT from a packet without data, which takes less time to serialize, and sets the pace of the
-        /// first round (Linux `bbr_init`).
-        fn on_handshake(&mut self, now: $crate::Time, rtt: $crate::Duration) {
-            let sample = $crate::RttSample::exact(rtt);
-            self.$least_rtt.update(now, Some(sample));
-            self.$control.fit_first_round(rtt);
-        }
 
         fn on_mtu_change(&mut self, mss: $crate::Bytes) {
             self.$control.set_mss(mss);

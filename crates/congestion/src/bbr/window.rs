@@ -55,8 +55,19 @@ mod tests {
     use units::Time;
 
     use super::*;
+    use crate::bbr::pacing;
     use crate::controller::Connection;
     use crate::sampling::RateSample;
+
+    fn control(connection: &Connection) -> Control {
+        let pacing = pacing::Config {
+            margin: Ratio::ZERO,
+            first_margin: Ratio::ZERO,
+            startup_gain: Ratio::ONE,
+            fewest: 1,
+        };
+        Control::new(connection, pacing)
+    }
 
     /// Draft, "cwnd Adjustment Mechanism": `C.delivered < C.InitialCwnd`.
     #[test]
@@ -64,7 +75,7 @@ mod tests {
         let bytes = Bytes::new;
         let connection = Connection::new(Time::ZERO, bytes(1), bytes(10));
         let window_after = |total_delivered, is_full| {
-            let mut control = Control::new(&connection, Ratio::ZERO, Ratio::ONE, 1);
+            let mut control = control(&connection);
             let rate = RateSample {
                 total_delivered,
                 ..RateSample::default()
@@ -82,7 +93,7 @@ mod tests {
     fn a_window_that_is_cut_does_not_replace_a_greater_one() {
         let bytes = Bytes::new;
         let connection = Connection::new(Time::ZERO, bytes(1), bytes(10));
-        let mut control = Control::new(&connection, Ratio::ZERO, Ratio::ONE, 1);
+        let mut control = control(&connection);
         control.save_cwnd(false);
         control.cwnd = bytes(4);
         control.save_cwnd(true);

@@ -59,15 +59,18 @@ pub use config::{Config, RecoveryEnd};
 
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::SeedableRng;
-use units::{Bytes, Rate, Ratio, Time};
+use units::{Bytes, Duration, Rate, Ratio, Time};
 
 use crate::bbr::control::{self, Control};
 use crate::bbr::full_pipe::FullPipe;
 use crate::bbr::least_rtt::LeastRtt;
 use crate::bbr::max_rate::MaxRate;
+use crate::bbr::pacing;
 use crate::bbr::probe_rtt::Stay;
 use crate::bbr::slow_stretch::SlowStretch;
-use crate::controller::{Ack, Cause, Connection, Controller, Listed, Lost, Recovery, Snapshot};
+use crate::controller::{
+    Ack, Cause, Connection, Controller, Listed, Lost, Recovery, RttSample, Snapshot,
+};
 use crate::round::Round;
 use ack_aggregation::AckAggregation;
 use policer::Policer;
@@ -158,9 +161,12 @@ impl Bbr1 {
             },
             control: Control::new(
                 &connection,
-                config.pacing_margin,
-                config.high_gain,
-                MIN_BURST_PACKETS,
+                pacing::Config {
+                    margin: config.pacing_margin,
+                    first_margin: config.pacing_margin,
+                    startup_gain: config.high_gain,
+                    fewest: MIN_BURST_PACKETS,
+                },
             ),
         }
     }
@@ -285,7 +291,14 @@ impl Listed for Bbr1 {
 }
 
 impl Controller for Bbr1 {
-    control::answers!(control, rtprop);
+    control::answers!(control);
+
+    /// Takes RTprop from a packet without data, which takes less time to serialize, and sets the pace of the first
+    /// round (Linux `bbr_init`).
+    fn on_handshake(&mut self, now: Time, rtt: Duration) {
+        self.rtprop.update(now, Some(RttSample::exact(rtt)));
+        self.control.fit_first_round(rtt, self.control.cwnd);
+    }
 
     fn on_idle_restart(&mut self, now: Time) {
         self.is_restarting_from_idle = true;
@@ -330,7 +343,8 @@ impl Controller for Bbr1 {
         self.check_transitions(ack);
         let (bw, gain) = (self.bw(), self.pacing_gain());
         let is_full = self.full_pipe.is_reached();
-        self.control.update_pacing(ack, bw, gain, is_full);
+        let window = self.control.cwnd;
+        self.control.update_pacing(ack, window, bw, gain, is_full);
         self.set_cwnd(ack);
     }
 

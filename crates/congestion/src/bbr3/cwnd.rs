@@ -35,7 +35,7 @@ impl Bbr3 {
 
     /// `UpdateMaxInflight` ("Computing BBR.max_inflight").
     fn max_inflight(&self) -> Bytes {
-        let bdp = self.bdp(self.bw(), self.cwnd_gain());
+        let bdp = self.bdp(self.bw, self.cwnd_gain());
         self.with_budget(bdp + self.extra_acked.get())
     }
 
@@ -61,16 +61,8 @@ impl Bbr3 {
 
     /// `ProbeRTTCwnd` ("Modulating cwnd in ProbeRTT").
     pub(super) fn probe_rtt_cwnd(&self) -> Bytes {
-        self.bdp(self.bw(), probe_rtt::CWND_GAIN)
+        self.bdp(self.bw, probe_rtt::CWND_GAIN)
             .max(self.control.least_cwnd())
-    }
-
-    /// The part of `inflight` that will be in the network when the next packet leaves, where the host's scheduler holds
-    /// packets that count as in flight (Linux `bbr_packets_in_net_at_edt`; not in the draft). Elsewhere it is all of
-    /// it.
-    pub(super) fn in_network(&self, ack: &Ack, inflight: Bytes) -> Bytes {
-        let delivered = self.bw().bytes_in(ack.next_departure.since(ack.now));
-        inflight - delivered
     }
 
     /// `SaveCwnd` ("Modulating cwnd in Loss Recovery").
@@ -80,24 +72,41 @@ impl Bbr3 {
     }
 }
 
-/// Whether the window itself limited the flow within the latest round (BBR draft, "Transport Connection State",
-/// `C.is_cwnd_limited`). The transport reports the time since the previous ACK; this keeps it for a round.
+/// Whether the window itself limited the flow "at any point in the last packet-timed round trip" (BBR draft, "Transport
+/// Connection State", `C.is_cwnd_limited`). The transport reports the time since the previous ACK; this keeps it for a
+/// round.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct WindowUse {
-    in_this_round: bool,
-    in_the_round_before: bool,
+    /// The bytes delivered when the window was last full.
+    full_at: Option<Bytes>,
 }
 
 impl WindowUse {
-    pub fn update(&mut self, is_full: bool, is_round_start: bool) {
-        if is_round_start {
-            self.in_the_round_before = self.in_this_round;
-            self.in_this_round = false;
+    /// Takes whether the window was full since the previous ACK, after which so much was delivered.
+    pub fn update(&mut self, is_full: bool, delivered: Bytes) {
+        if is_full {
+            self.full_at = Some(delivered);
         }
-        self.in_this_round |= is_full;
     }
 
-    pub fn was_full(&self) -> bool {
-        self.in_this_round || self.in_the_round_before
+    /// Whether it was full in the round trip of a packet that left at this total of delivered bytes.
+    pub fn was_full_since(&self, prior_delivered: Bytes) -> bool {
+        self.full_at.is_some_and(|at| at >= prior_delivered)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_window_is_kept_for_a_round_trip() {
+        let bytes = Bytes::new;
+        let mut window = WindowUse::default();
+        assert!(!window.was_full_since(bytes(0)));
+        window.update(true, bytes(1_000));
+        window.update(false, bytes(2_000));
+        assert!(window.was_full_since(bytes(1_000)), "it left before that");
+        assert!(!window.was_full_since(bytes(1_001)), "it left after that");
     }
 }

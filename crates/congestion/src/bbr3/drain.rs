@@ -25,7 +25,7 @@ impl Bbr3 {
         let State::Drain { start_round } = self.state else {
             return;
         };
-        let is_empty = self.in_network(ack, ack.inflight) <= self.inflight_at(self.bw());
+        let is_empty = ack.inflight <= self.inflight_at(self.bw);
         if is_empty || self.round.count() > start_round + MAX_ROUNDS {
             self.start_down(ack.now);
         }

@@ -164,7 +164,7 @@ impl Bbr3 {
     /// In Linux the target is the BDP with the offload budget (`bbr_target_inflight`), so that a small flow keeps room
     /// for a few bursts.
     pub(super) fn bound_after_marks(&self, ack: &Ack) -> Bytes {
-        let target = self.inflight_at(self.bw()).min(self.control.cwnd);
+        let target = self.inflight_at(self.bw).min(self.control.cwnd);
         ack.rate.inflight_at_send.max(BETA.of_bytes(target))
     }
 

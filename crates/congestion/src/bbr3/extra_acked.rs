@@ -5,10 +5,11 @@ use units::{Bytes, Rate, Time};
 use crate::bbr::aggregation::Episode;
 use crate::filter::WindowedMax;
 
-/// The rounds for which a maximum is remembered (`BBR.ExtraAckedFilterLen`).
-const WINDOW_ROUNDS: u64 = 10;
-/// The same in Startup, where the rate doubles.
-const STARTUP_ROUNDS: u64 = 1;
+/// The rounds before the present one that are remembered: ten in all (`BBR.ExtraAckedFilterLen`). The draft's filter
+/// counts the present slot: with a length of two, that of the bandwidth has this cycle and the one before.
+const ROUNDS_BEFORE: u64 = 9;
+/// The same in Startup, where the rate doubles: the present round alone.
+const STARTUP_ROUNDS_BEFORE: u64 = 0;
 
 #[derive(Debug, Clone)]
 pub struct ExtraAcked {
@@ -31,14 +32,14 @@ impl ExtraAcked {
     pub fn new(now: Time) -> ExtraAcked {
         ExtraAcked {
             interval: Episode::new(now),
-            filter: WindowedMax::new(STARTUP_ROUNDS),
+            filter: WindowedMax::new(STARTUP_ROUNDS_BEFORE),
         }
     }
 
-    /// Restarts after silence or ProbeRTT. Otherwise an excess would last as long as the link is never idle, and
-    /// earlier bytes would count as an excess after a silence (see `docs/bbr3.md`).
-    pub fn begin_anew(&mut self, now: Time) {
-        self.interval = Episode::new(now);
+    /// Sets the start of the episode after idle (`HandleRestartFromIdle`). What was acknowledged in it before the
+    /// silence still counts, and is an excess from now on (see `docs/bbr3.md`).
+    pub fn restart_clock(&mut self, now: Time) {
+        self.interval.restart_clock(now);
     }
 
     /// `UpdateACKAggregation`.
@@ -46,9 +47,9 @@ impl ExtraAcked {
         let expected = |time| acked.bw.bytes_in(time);
         let extra = self.interval.on_ack(acked.now, acked.bytes, expected);
         self.filter.set_window(if acked.is_pipe_full {
-            WINDOW_ROUNDS
+            ROUNDS_BEFORE
         } else {
-            STARTUP_ROUNDS
+            STARTUP_ROUNDS_BEFORE
         });
         self.filter.update(acked.round, extra.min(acked.cwnd));
     }
@@ -79,18 +80,19 @@ mod tests {
             };
             extra.update(acked(10, 10, 0));
             assert_eq!(extra.get(), MSS * 10);
-            for round in 1..=rounds {
+            for round in 1..rounds {
                 extra.update(acked(100 * round, 1, round));
                 assert_eq!(extra.get(), MSS * 10);
             }
-            extra.update(acked(2_000, 1, rounds + 1));
+            extra.update(acked(2_000, 1, rounds));
             assert_eq!(extra.get(), MSS, "a steady stream needs one packet's room");
         }
     }
 
-    /// As much arrives as expected, so the initial excess would persist.
+    /// As much arrives as expected, so the initial excess persists; and what is acknowledged in the episode is an excess
+    /// again after a silence, because only its start is set.
     #[test]
-    fn an_excess_is_over_when_it_begins_anew() {
+    fn an_excess_lasts_and_grows_with_each_silence() {
         let mut extra = ExtraAcked::new(Time::ZERO);
         let mut after = |from: u64| {
             for ms in from..from + 100 {
@@ -104,10 +106,11 @@ mod tests {
                 });
             }
             let found = extra.get();
-            extra.begin_anew(Time::ZERO + Duration::from_millis(from + 99));
+            extra.restart_clock(Time::ZERO + Duration::from_millis(from + 99));
             found
         };
         assert_eq!(after(1), MSS * 100);
-        assert_eq!(after(101), MSS);
+        assert_eq!(after(101), MSS * 299);
+        assert_eq!(after(201), MSS * 399);
     }
 }

@@ -111,12 +111,13 @@ impl Bbr3 {
 }
 
 /// `InflightAtLoss`: the bytes in flight at which losses became too many. This may be within a packet that is a burst
-/// of several.
+/// of several. If losses were too many before it, `lost_prefix` is negative, and the result lies before the packet.
 fn inflight_at_loss(size: Bytes, inflight: Bytes, lost: Bytes) -> Bytes {
     let inflight_before = inflight - size;
     let lost_before = lost - size;
     let allowed = LOSS_THRESHOLD.of_bytes(inflight_before);
-    inflight_before + PER_KEPT.of_bytes(allowed - lost_before)
+    let prefix = |bytes| PER_KEPT.of_bytes(bytes);
+    inflight_before + prefix(allowed - lost_before) - prefix(lost_before - allowed)
 }
 
 #[cfg(test)]
@@ -132,9 +133,12 @@ mod tests {
         // 100 kB before it without losses: 2 % of the bytes then in flight are 2041 bytes of the burst.
         let at = inflight_at_loss(bytes(10_000), bytes(110_000), bytes(10_000));
         assert_eq!(at, bytes(102_040));
-        // 2 kB were lost before: that was too much already.
+        // 2 kB were lost before, just as much as is borne.
         let at = inflight_at_loss(bytes(10_000), bytes(110_000), bytes(12_000));
         assert_eq!(at, bytes(100_000));
+        // With 4.94 kB before it, the losses were at the threshold 3 kB earlier.
+        let at = inflight_at_loss(bytes(10_000), bytes(110_000), bytes(14_940));
+        assert_eq!(at, bytes(97_000));
         // Inconsistent values stay within bounds.
         let at = inflight_at_loss(bytes(10_000), bytes(1_000), bytes(1_000));
         assert_eq!(at, Bytes::ZERO);

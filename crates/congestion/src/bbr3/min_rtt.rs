@@ -29,7 +29,17 @@ impl MinRtt {
         }
     }
 
+    /// Takes the RTT that is known before the first ACK (`OnInit`: `C.srtt`). It does not set ProbeRTT's clock.
+    pub fn start(&mut self, now: Time, srtt: Duration) {
+        if self.least.is_none() {
+            self.least = Some(srtt);
+            self.least_at = now;
+        }
+    }
+
+    /// `UpdateMinRTT`. The draft takes any RTT, that of a delayed ACK too.
     pub fn update(&mut self, now: Time, sample: Option<RttSample>) {
+        let sample = sample.map(|sample| RttSample::exact(sample.rtt));
         self.recent.update(now, sample);
         let Some(recent) = self.recent.get() else {
             return;
@@ -82,6 +92,32 @@ mod tests {
         assert!(!min_rtt.is_expired());
         min_rtt.update(at(10_041), rtt(55));
         assert_eq!(min_rtt.get(), Some(Duration::from_millis(50)));
+    }
+
+    #[test]
+    fn the_first_ack_sets_the_clock_of_probe_rtt_though_the_handshake_was_shorter() {
+        let mut min_rtt = MinRtt::new(at(0));
+        min_rtt.start(at(40), Duration::from_millis(40));
+        min_rtt.start(at(41), Duration::from_millis(30));
+        assert_eq!(min_rtt.get(), Some(Duration::from_millis(40)));
+        min_rtt.update(at(1_000), rtt(50));
+        assert_eq!(min_rtt.get(), Some(Duration::from_millis(40)));
+        min_rtt.update(at(6_000), rtt(50));
+        assert!(!min_rtt.is_expired());
+        min_rtt.update(at(6_001), rtt(50));
+        assert!(min_rtt.is_expired());
+    }
+
+    #[test]
+    fn a_delayed_ack_replaces_what_is_too_old() {
+        let mut min_rtt = MinRtt::new(at(0));
+        min_rtt.update(at(40), rtt(40));
+        let delayed = RttSample {
+            rtt: Duration::from_millis(80),
+            is_ack_delayed: true,
+        };
+        min_rtt.update(at(10_041), Some(delayed));
+        assert_eq!(min_rtt.get(), Some(delayed.rtt));
     }
 
     #[test]

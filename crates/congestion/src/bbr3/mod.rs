@@ -62,10 +62,11 @@ mod undo;
 pub use config::Config;
 pub use ecn::Config as EcnConfig;
 
-use units::{Bytes, Rate, Ratio, Time};
+use units::{Bytes, Duration, Rate, Ratio, Time};
 
 use crate::bbr::control::{self, Control};
 use crate::bbr::full_pipe::FullPipe;
+use crate::bbr::pacing;
 use crate::bbr::probe_rtt::Stay;
 use crate::bbr::slow_stretch::SlowStretch;
 use crate::controller::{Ack, Cause, Connection, Controller, Listed, Lost, Recovery, Snapshot};
@@ -102,14 +103,17 @@ pub struct Bbr3 {
     state: State,
     /// Whether data was sent after an idle period, and none of it is delivered yet (`BBR.idle_restart`).
     is_restarting_from_idle: bool,
-    /// Whether the transport is in recovery, or in the time after a timeout.
+    /// Whether the transport is in recovery, or in the time after a timeout (`InLossRecovery`).
     is_recovering: bool,
-    is_after_timeout: bool,
+    /// The bytes delivered when the fast recovery began that lasts, or that the ACK in progress ends.
+    fast_recovery_since: Option<Bytes>,
 
     /// `C.delivered`.
     delivered: Bytes,
     round: Round,
     max_bw: MaxBw,
+    /// `BBR.bw`, as the end of the latest ACK has left it.
+    bw: Rate,
     min_rtt: MinRtt,
     full_pipe: FullPipe,
     extra_acked: ExtraAcked,
@@ -159,10 +163,11 @@ impl Bbr3 {
             state: State::Startup,
             is_restarting_from_idle: false,
             is_recovering: false,
-            is_after_timeout: false,
+            fast_recovery_since: None,
             delivered: Bytes::ZERO,
             round: Round::new(),
             max_bw: MaxBw::new(),
+            bw: Rate::ZERO,
             min_rtt: MinRtt::new(now),
             full_pipe: FullPipe::new(),
             extra_acked: ExtraAcked::new(now),
@@ -180,12 +185,15 @@ impl Bbr3 {
             caution: Caution::default(),
             growth: Growth::default(),
             probe_timing: ProbeTiming::new(now, seed),
-            undo: Undo::default(),
+            undo: Undo::new(),
             control: Control::new(
                 &connection,
-                PACING_MARGIN,
-                startup::PACING_GAIN,
-                MIN_BURST_PACKETS,
+                pacing::Config {
+                    margin: PACING_MARGIN,
+                    first_margin: Ratio::ZERO,
+                    startup_gain: startup::PACING_GAIN,
+                    fewest: MIN_BURST_PACKETS,
+                },
             ),
         }
     }
@@ -199,7 +207,7 @@ impl Bbr3 {
         self.extra_acked.update(Acked {
             now: ack.now,
             bytes: ack.newly_acked,
-            bw: self.bw(),
+            bw: self.bw,
             cwnd: self.control.cwnd,
             round: self.round.count(),
             is_pipe_full: self.full_pipe.is_reached(),
@@ -211,24 +219,19 @@ impl Bbr3 {
         self.min_rtt.update(ack.now, ack.rtt);
         self.check_probe_rtt(ack);
         self.advance_latest(ack);
+        self.bound_bw_for_model();
         self.note_marks(ack);
     }
 
-    /// `UpdateRound` and `UpdateMaxBw`.
+    /// `UpdateMaxBw`, with `UpdateRound`.
     fn update_max_bw(&mut self, ack: &Ack) {
-        match ack.rate.delivery_rate {
-            Some(rate) => {
-                self.round.update(&ack.rate);
-                let is_app_limited = self.is_sample_app_limited(ack);
-                self.max_bw.update(rate, is_app_limited);
-            }
-            None => self.round.skip(),
-        }
-        let is_round_start = self.round.has_just_started();
-        if is_round_start {
+        self.round.update(&ack.rate);
+        if self.round.has_just_started() {
             self.probe_timing.on_round();
         }
-        self.window_use.update(ack.is_window_full, is_round_start);
+        if let Some(rate) = ack.rate.delivery_rate {
+            self.max_bw.update(rate, self.is_sample_app_limited(ack));
+        }
     }
 
     /// `CheckFullBWReached` ("Exiting Acceleration Based on Bandwidth Plateau").
@@ -250,10 +253,11 @@ impl Bbr3 {
 
     /// `NoteLoss` ("Probing for Bandwidth In ProbeBW").
     fn note_loss(&mut self, now: Time) {
+        self.note_losses(now);
         if !self.loss_round.is_lossy {
             self.loss_round.restart(self.delivered);
+            self.save_state_upon_loss();
         }
-        self.save_state_upon_loss(now);
         self.loss_round.is_lossy = true;
         self.ecn.note_loss();
     }
@@ -263,8 +267,9 @@ impl Bbr3 {
     }
 
     /// `BoundBWForModel`.
-    fn bw(&self) -> Rate {
-        self.max_bw().min(self.short_term.bw.unwrap_or(Rate::MAX))
+    fn bound_bw_for_model(&mut self) {
+        let bound = self.short_term.bw.unwrap_or(Rate::MAX);
+        self.bw = self.max_bw().min(bound);
     }
 
     fn pacing_gain(&self) -> Ratio {
@@ -312,14 +317,20 @@ impl Listed for Bbr3 {
 }
 
 impl Controller for Bbr3 {
-    control::answers!(control, min_rtt);
+    control::answers!(control);
+
+    /// `OnInit` and `InitPacingRate`, as far as they depend on `C.srtt`.
+    fn on_handshake(&mut self, now: Time, rtt: Duration) {
+        self.min_rtt.start(now, rtt);
+        self.control.fit_first_round(rtt, self.control.initial_cwnd);
+    }
 
     /// `HandleRestartFromIdle` ("Actions when Restarting from Idle").
     fn on_idle_restart(&mut self, now: Time) {
         self.is_restarting_from_idle = true;
-        self.extra_acked.begin_anew(now);
+        self.extra_acked.restart_clock(now);
         if self.is_in_probe_bw() {
-            let (bw, is_full) = (self.bw(), self.full_pipe.is_reached());
+            let (bw, is_full) = (self.bw, self.full_pipe.is_reached());
             self.control
                 .pacing
                 .follow(bw, Ratio::ONE, is_full, self.control.mss);
@@ -340,7 +351,7 @@ impl Controller for Bbr3 {
         match recovery {
             Recovery::Entered(Cause::Loss) => {
                 self.begin_recovery(now);
-                self.is_after_timeout = false;
+                self.fast_recovery_since.get_or_insert(self.delivered);
             }
             // A tail loss probe repaired the loss, but it still counts ("When not Probing for Bandwidth").
             Recovery::Entered(Cause::RepairedLoss) => self.note_loss(now),
@@ -355,12 +366,16 @@ impl Controller for Bbr3 {
     }
 
     fn on_ack(&mut self, ack: &Ack) {
+        self.window_use.update(ack.is_window_full, self.delivered);
         self.delivered = self.delivered.max(ack.rate.total_delivered);
         self.update_model_and_state(ack);
-        let (bw, gain) = (self.bw(), self.pacing_gain());
+        let (window, bw, gain) = (self.control.initial_cwnd, self.bw, self.pacing_gain());
         let is_full = self.full_pipe.is_reached();
-        self.control.update_pacing(ack, bw, gain, is_full);
+        self.control.update_pacing(ack, window, bw, gain, is_full);
         self.set_cwnd(ack);
+        if !self.is_recovering {
+            self.fast_recovery_since = None;
+        }
         let is_slow = self.is_slow_on_purpose();
         self.self_limited
             .follow(is_slow, self.delivered, ack.inflight);
@@ -369,7 +384,7 @@ impl Controller for Bbr3 {
     /// `OnEnterRTO`.
     fn on_timeout(&mut self, now: Time, inflight: Bytes) {
         self.begin_recovery(now);
-        self.is_after_timeout = true;
+        self.fast_recovery_since = None;
         self.control.cwnd = inflight + self.control.mss;
     }
 
@@ -408,7 +423,6 @@ impl Bbr3 {
         self.ecn.is_reduced = false;
         if self.is_recovering {
             self.is_recovering = false;
-            self.is_after_timeout = false;
             self.control.restore_cwnd();
         }
     }

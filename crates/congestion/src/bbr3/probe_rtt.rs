@@ -20,8 +20,9 @@ impl Bbr3 {
     pub(super) fn check_probe_rtt(&mut self, ack: &Ack) {
         let is_in = matches!(self.state, State::ProbeRtt(_));
         if !is_in && self.min_rtt.is_expired() && !self.is_restarting_from_idle {
-            self.save_cwnd();
+            // The state changes first, so `SaveCwnd` keeps a greater window of before (see `docs/bbr3.md`).
             self.state = State::ProbeRtt(Stay::Draining);
+            self.save_cwnd();
             self.ack_phase = AckPhase::ProbeStopping;
             self.round.restart(self.delivered);
             self.slow_stretch.begin(self.delivered);
@@ -45,11 +46,10 @@ impl Bbr3 {
         }
     }
 
-    /// `CheckProbeRTTDone`. Unlike the draft's, it ends an episode of extra acked: see `ExtraAcked::begin_anew`.
+    /// `CheckProbeRTTDone`.
     pub(super) fn check_probe_rtt_done(&mut self, now: Time) {
         if matches!(&self.state, State::ProbeRtt(stay) if stay.is_time_over(now)) {
             self.min_rtt.mark_probed(now);
-            self.extra_acked.begin_anew(now);
             self.control.restore_cwnd();
             self.exit_probe_rtt(now);
         }

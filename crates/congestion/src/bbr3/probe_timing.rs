@@ -60,19 +60,15 @@ impl ProbeTiming {
 }
 
 impl Bbr3 {
-    /// `IsTimeToProbeBW`. The target is at least the least window. With a BDP of less than a packet there would be no
-    /// rounds to wait for, and DOWN would end with its first ACK, before a cycle's bandwidth can be forgotten (Linux
-    /// `bbr_target_inflight`).
+    /// The condition of `IsTimeToProbeBW`. With a BDP of less than a packet there are no rounds to wait for.
     pub(super) fn is_time_to_probe(&self, now: Time) -> bool {
-        let target = self.target_inflight().max(self.control.least_cwnd());
-        let packets = target.get() / self.control.mss.get();
+        let packets = self.target_inflight().get() / self.control.mss.get();
         self.probe_timing.is_due(now, packets)
     }
 
     /// `TargetInflight`: the estimated BDP, unless congestion has cut the window.
     pub(super) fn target_inflight(&self) -> Bytes {
-        self.bdp(self.bw(), units::Ratio::ONE)
-            .min(self.control.cwnd)
+        self.bdp(self.bw, units::Ratio::ONE).min(self.control.cwnd)
     }
 }
 

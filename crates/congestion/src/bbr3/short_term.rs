@@ -78,9 +78,6 @@ impl Bbr3 {
     /// `UpdateLatestDeliverySignals`.
     pub(super) fn update_latest(&mut self, ack: &Ack) {
         self.loss_round.has_just_started = false;
-        if ack.rate.delivery_rate.is_none() {
-            return;
-        }
         self.latest = match (self.latest, self.of_the_path(ack)) {
             (Some(latest), Some(sample)) => Some(latest.max(sample)),
             (latest, sample) => latest.or(sample),

@@ -53,11 +53,9 @@ impl Bbr3 {
 
     /// `CheckStartupHighLoss`, which the draft gives only in words ("Exiting Startup Based on Packet Loss").
     ///
-    /// A round of losses begins at the first, as a recovery does. At its end the flow was in recovery for a round. The
-    /// transport's state is not used: a QUIC recovery, which lasts just as long, is over by then. After a timeout the
-    /// recovery is no fast recovery.
+    /// The loss rate is that of the round trip of the newest packet that the ACK acknowledges.
     fn check_startup_high_loss(&mut self, ack: &Ack) {
-        let is_due = self.loss_round.has_just_started() && !self.is_after_timeout;
+        let is_due = self.loss_round.has_just_started() && self.has_recovered_for_a_round(ack);
         if !is_due
             || self.startup_losses.stretches < FULL_PIPE_LOSS_RUNS
             || !Bbr3::is_inflight_too_high(ack.rate.lost_since_send, ack.rate.inflight_at_send)
@@ -68,10 +66,17 @@ impl Bbr3 {
         self.set_pipe_full();
     }
 
+    /// "The connection has been in fast recovery for at least one full packet-timed round trip": until this ACK, which
+    /// may have ended it, as in QUIC.
+    fn has_recovered_for_a_round(&self, ack: &Ack) -> bool {
+        self.fast_recovery_since
+            .is_some_and(|since| ack.rate.prior_delivered >= since)
+    }
+
     /// Losses or marks show that the pipe is full.
     pub(super) fn set_pipe_full(&mut self) {
         self.full_pipe.set_reached();
-        let bdp: Bytes = self.bdp(self.bw(), Ratio::ONE);
+        let bdp: Bytes = self.bdp(self.bw, Ratio::ONE);
         self.inflight_long_term = Some(bdp.max(self.latest_inflight()));
     }
 }

@@ -12,8 +12,8 @@ pub enum Return {
     Up,
 }
 
-/// The model before losses.
-#[derive(Debug, Clone, Copy, Default)]
+/// The model before losses (`BBR.undo_*`).
+#[derive(Debug, Clone, Copy)]
 struct Before {
     state: Option<Return>,
     short_term: ShortTerm,
@@ -21,50 +21,71 @@ struct Before {
 }
 
 /// The model to restore after a spurious recovery.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy)]
 pub struct Undo {
-    /// The model before the first loss of the latest recovery.
-    recovery: Before,
-    /// The model before the first of the latest losses, and their time. The transport reports a recovery after the
-    /// losses that begin it, which may occur during the previous recovery.
-    losses: Before,
+    saved: Before,
+    /// What entering a recovery saves, if the latest losses begin one, and the time of these losses. The draft does not
+    /// say which comes first. Here the recovery does: otherwise no loss that ends a probe could be undone, as the
+    /// draft's test cases want it. A transport reports the recovery after the losses that begin it.
+    at_entry: Before,
     losses_at: Option<Time>,
 }
 
 impl Undo {
+    /// `OnInit`.
+    pub fn new() -> Undo {
+        let nothing = Before {
+            state: None,
+            short_term: ShortTerm {
+                bw: Some(Rate::ZERO),
+                inflight: Some(Bytes::ZERO),
+            },
+            inflight_long_term: Some(Bytes::ZERO),
+        };
+        Undo {
+            saved: nothing,
+            at_entry: nothing,
+            losses_at: None,
+        }
+    }
+
     /// Notes that the losses in progress end `state`.
     pub fn note_end_of(&mut self, state: Return) {
-        self.losses.state = Some(state);
-        self.recovery.state = Some(state);
+        self.saved.state = Some(state);
+        self.at_entry.state = Some(state);
     }
 }
 
 impl Bbr3 {
-    /// `SaveStateUponLoss`, in two steps: here at the first loss of an ACK or a timer.
-    ///
-    /// The draft's pseudocode saves it again at the first loss of each round, and when the transport enters recovery,
-    /// after those losses. The saved state would then include their effects, and no probe that they ended could
-    /// continue. The draft's text says "when a loss recovery episode starts".
-    pub(super) fn save_state_upon_loss(&mut self, now: Time) {
-        if self.undo.losses_at == Some(now) {
-            return;
+    /// `SaveStateUponLoss`, at the first loss of a round.
+    pub(super) fn save_state_upon_loss(&mut self) {
+        self.save_cwnd();
+        self.undo.at_entry = self.before_losses();
+        self.undo.saved = self.undo.at_entry;
+    }
+
+    /// Keeps the model before the first of the losses that are found `now`.
+    pub(super) fn note_losses(&mut self, now: Time) {
+        if self.undo.losses_at != Some(now) {
+            self.undo.losses_at = Some(now);
+            self.undo.at_entry = self.before_losses();
         }
-        self.undo.losses_at = Some(now);
-        self.undo.losses = Before {
+    }
+
+    /// `SaveCwnd` and `SaveStateUponLoss` of `OnEnterFastRecovery` and `OnEnterRTO`, with the losses that are found
+    /// `now`.
+    pub(super) fn begin_recovery(&mut self, now: Time) {
+        self.save_cwnd();
+        self.note_losses(now);
+        self.undo.saved = self.undo.at_entry;
+        self.is_recovering = true;
+    }
+
+    fn before_losses(&self) -> Before {
+        Before {
             state: None,
             short_term: self.short_term,
             inflight_long_term: self.inflight_long_term,
-        };
-    }
-
-    /// The second step: a recovery or a timeout begins with the losses noted `now`. An ongoing recovery keeps the state
-    /// before it.
-    pub(super) fn begin_recovery(&mut self, now: Time) {
-        self.save_cwnd();
-        self.save_state_upon_loss(now);
-        if !self.is_recovering {
-            self.is_recovering = true;
-            self.undo.recovery = self.undo.losses;
         }
     }
 
@@ -73,7 +94,7 @@ impl Bbr3 {
         self.control.restore_cwnd();
         self.loss_round.is_lossy = false;
         self.full_pipe.restart(Rate::ZERO);
-        let before = self.undo.recovery;
+        let before = self.undo.saved;
         self.short_term = ShortTerm {
             bw: greater(self.short_term.bw, before.short_term.bw),
             inflight: greater(self.short_term.inflight, before.short_term.inflight),
@@ -92,7 +113,7 @@ impl Bbr3 {
             }
             _ => {}
         }
-        self.undo.recovery.state = None;
+        self.undo.saved.state = None;
     }
 }
 

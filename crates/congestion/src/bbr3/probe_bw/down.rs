@@ -28,9 +28,9 @@ impl Bbr3 {
 
     /// `IsTimeToCruise`.
     fn is_time_to_cruise(&self, ack: &Ack) -> bool {
-        let inflight = self.in_network(ack, ack.inflight);
-        self.inflight_with_headroom()
-            .is_none_or(|most| inflight <= most)
-            && inflight <= self.inflight_at(self.max_bw())
+        let has_headroom = self
+            .inflight_with_headroom()
+            .is_none_or(|most| ack.inflight <= most);
+        has_headroom && ack.inflight <= self.inflight_at(self.max_bw())
     }
 }

@@ -76,15 +76,12 @@ impl Bbr3 {
     /// `IsTimeToGoDown`.
     fn is_time_to_go_down(&mut self, ack: &Ack) -> bool {
         let bound = self.inflight_long_term.unwrap_or(Bytes::MAX);
-        // "Precautionary Bandwidth Probing: Deceleration". After an ACK less than the window is in flight, and with a
-        // bound of four packets the window is at most the bound. So the check uses what was in flight before the ACK,
-        // and the next burst (Linux).
-        let with_next_burst = ack.prior_inflight + self.control.pacing.quantum();
-        if self.caution.was_too_high && self.in_network(ack, with_next_burst) >= bound {
+        // "Precautionary Bandwidth Probing: Deceleration".
+        if self.caution.was_too_high && ack.inflight >= bound {
             self.caution.is_precautionary = true;
             return true;
         }
-        if self.window_use.was_full() && self.control.cwnd >= bound {
+        if self.is_cwnd_limited(ack) && self.control.cwnd >= bound {
             // The bound limits the flow, rather than the path.
             self.full_pipe
                 .restart(ack.rate.delivery_rate.unwrap_or(Rate::ZERO));
@@ -93,9 +90,14 @@ impl Bbr3 {
         self.full_pipe.is_now()
     }
 
+    /// `C.is_cwnd_limited`.
+    fn is_cwnd_limited(&self, ack: &Ack) -> bool {
+        self.window_use.was_full_since(ack.rate.prior_delivered)
+    }
+
     /// `ProbeInflightLongtermUpward`.
     pub(in crate::bbr3) fn raise_long_term_bound(&mut self, ack: &Ack, bound: Bytes) {
-        if !self.window_use.was_full() || self.control.cwnd < bound {
+        if !self.is_cwnd_limited(ack) || self.control.cwnd < bound {
             return;
         }
         let packets = self.growth.on_acked(ack.newly_acked);
