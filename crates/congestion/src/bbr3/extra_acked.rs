@@ -110,7 +110,7 @@ mod tests {
             found
         };
         assert_eq!(after(1), MSS * 100);
-        assert_eq!(after(101), MSS * 299);
-        assert_eq!(after(201), MSS * 399);
+        assert_eq!(after(101), MSS * 199);
+        assert_eq!(after(201), MSS * 299);
     }
 }

@@ -121,3 +121,50 @@ impl Bbr3 {
 fn greater<T: Ord>(a: Option<T>, b: Option<T>) -> Option<T> {
     Some(a?.max(b?))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bbr3::Config;
+    use crate::controller::{Cause, Connection, Controller, Lost, Recovery};
+    use crate::sampling::{Outstanding, Sampler};
+
+    const MSS: Bytes = Bytes::new(1_000);
+
+    /// A probe, in a round with a loss, which so many further losses end at once. They begin a recovery, and all of it
+    /// was spurious.
+    fn probe_undone_after(losses: usize) -> Bbr3 {
+        let connection = Connection::new(Time::ZERO, MSS, MSS * 10);
+        let mut bbr3 = Bbr3::new(connection, Config::default());
+        bbr3.full_pipe.set_reached();
+        bbr3.state = State::Up;
+        bbr3.is_probe_sample = true;
+        bbr3.loss_round.is_lossy = true;
+        let mut sampler = Sampler::new(Time::ZERO);
+        for _ in 0..losses {
+            let packet = sampler.on_packet_sent(Time::ZERO, MSS, Outstanding::Nothing);
+            sampler.on_packet_lost(&packet);
+            bbr3.on_packet_lost(&Lost::new(Time::ZERO, packet, Bytes::ZERO, &sampler));
+        }
+        assert!(matches!(bbr3.state, State::Down));
+        assert!(bbr3.inflight_long_term.is_some());
+        let entered = Recovery::Entered(Cause::Loss);
+        bbr3.on_recovery(Time::ZERO, entered, Bytes::ZERO);
+        bbr3.on_recovery(Time::ZERO, Recovery::Undone, Bytes::ZERO);
+        bbr3
+    }
+
+    #[test]
+    fn a_recovery_saves_what_was_before_the_losses_that_begin_it() {
+        let bbr3 = probe_undone_after(1);
+        assert!(matches!(bbr3.state, State::Refill));
+        assert_eq!(bbr3.inflight_long_term, None);
+    }
+
+    #[test]
+    fn the_loss_after_the_one_that_ends_a_probe_saves_what_that_one_has_left() {
+        let bbr3 = probe_undone_after(2);
+        assert!(matches!(bbr3.state, State::Down));
+        assert!(bbr3.inflight_long_term.is_some());
+    }
+}

@@ -33,6 +33,21 @@ fn correctly_managing_sub_packet_bdps() {
             .iter()
             .filter(|point| point.snapshot.state.name == UP);
         let most = probes.map(|point| point.snapshot.cwnd).max();
+        if most < Some(MSS * 6) {
+            for p in points.iter().take(60) {
+                eprintln!(
+                    "{rate} {rtt} {:?} {} cwnd {} infl {} dr {:?} bw {:?} lt {:?} r {}",
+                    p.now,
+                    p.snapshot.state.name,
+                    p.snapshot.cwnd,
+                    p.inflight,
+                    p.delivery_rate,
+                    p.snapshot.btl_bw,
+                    p.snapshot.long_term_inflight,
+                    p.snapshot.round
+                );
+            }
+        }
         assert!(most >= Some(MSS * 6), "{rate}: {most:?}");
         // 4.
         for point in points {
@@ -111,25 +126,32 @@ fn steps_of(up: &[Point]) -> Vec<Step> {
     let rounds: Vec<&[Point]> = up
         .chunk_by(|a, b| a.snapshot.round == b.snapshot.round)
         .collect();
+    // What had been delivered when the window was full before an ACK.
+    let pairs = up.windows(2).filter(|pair| pair[1].is_window_full);
+    let full: Vec<_> = pairs.map(|pair| pair[0].delivered).collect();
+    // `C.is_cwnd_limited`: within the round trip of the packet that the ACK acknowledges.
+    let is_limited = |point: &Point| {
+        let within = point.prior_delivered..point.delivered;
+        full.iter().any(|at| within.contains(at))
+    };
     let mut doublings = 0;
     let mut steps = Vec::new();
     for pair in rounds.windows(2) {
-        // `C.is_cwnd_limited` is of the latest round.
         let [before, round] = pair else {
             unreachable!()
         };
-        // Packets that leave after the last ACK of a round show at the first of the next.
-        let mut points = before.iter().chain(&round[..1]);
-        let was_full = points.any(|point| point.is_window_full);
         let last = before[before.len() - 1];
-        if !(was_full && is_at_bound(&last)) {
+        if !(is_limited(&round[0]) && is_at_bound(&last)) {
             continue;
         }
         // The slope is set at the round's start, for what comes after its first ACK.
         doublings += 1;
         let window = round[0].snapshot.cwnd;
         let ends = round[round.len() - 1];
-        if round.iter().all(is_at_bound) {
+        if round
+            .iter()
+            .all(|point| is_at_bound(point) && is_limited(point))
+        {
             let acked = (ends.delivered - round[0].delivered).get() as f64;
             let share = window.get() as f64 / f64::from(1 << doublings);
             steps.push(Step {

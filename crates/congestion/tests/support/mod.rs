@@ -69,6 +69,8 @@ pub struct Point {
     pub sent: Bytes,
     pub inflight: Bytes,
     pub delivery_rate: Option<Rate>,
+    /// The bytes delivered when the newest packet of the ACK left.
+    pub prior_delivered: Bytes,
     /// Whether the sample is of a packet that the application held back.
     pub is_app_limited: bool,
     /// Whether the window was fully used since the previous ACK.
@@ -350,6 +352,7 @@ impl<C: Controller> Flow<C> {
             sent: self.sent,
             inflight: self.inflight,
             delivery_rate: rate.delivery_rate,
+            prior_delivered: rate.prior_delivered,
             is_app_limited: rate.is_app_limited,
             is_window_full: ack.is_window_full,
             queued: self.path.forward.queued().bytes,
