@@ -1,5 +1,7 @@
 //! Spurious losses.
 
+use std::collections::BTreeMap;
+
 use congestion::{Controller, Duration, Rate, Ratio, Recovery, Snapshot};
 
 use super::{CRUISE, DOWN, DRAIN, LATE, REFILL, STARTUP, UP, bulk, clean};
@@ -17,19 +19,19 @@ fn late(flow: &super::Flow<super::Bbr3>, rtt: Duration) -> Vec<Mishap> {
 
 /// The same, but only as many packets as end the probe on this path. The draft saves the state again at the next loss
 /// (`NoteLoss`), since DOWN begins with a round without losses; what that loss saves is not the state to return to.
-fn late_until_the_probe_ends(rate: Rate, rtt: Duration) -> Vec<Mishap> {
+fn late_until_the_probe_ends(rate: Rate, rtt: Duration) -> BTreeMap<u64, Duration> {
     let mut flow = bulk(clean(rate, rtt, 8));
     flow.suspects = Some(Default::default());
     flow.run_until_in(UP, LATE);
-    let mut mishaps = late(&flow, rtt);
-    flow.mishaps = mishaps.clone();
+    flow.mishaps = late(&flow, rtt);
     flow.run_until_in(DOWN, flow.now() + rtt * 3);
     let (_, down) = super::after(&flow.points, UP)[0];
     let lost = (down[0].lost.get() / MSS.get()) as usize;
-    let mut suspects = flow.suspects.iter().flat_map(|suspects| suspects.values());
-    let last = suspects.nth(lost - 1).expect("lost").sent_time;
-    mishaps[0].to = last + Duration::from_nanos(1);
-    mishaps
+    let suspects = flow.suspects.iter().flat_map(|suspects| suspects.keys());
+    suspects
+        .take(lost)
+        .map(|number| (*number, rtt * 2))
+        .collect()
 }
 
 #[test]
@@ -39,7 +41,7 @@ fn handling_spurious_fast_recovery() {
         flow.suspects = Some(Default::default());
         let before = flow.run_until_in(UP, LATE);
         assert_eq!(before.long_term_inflight, None);
-        flow.mishaps = late_until_the_probe_ends(rate, rtt);
+        flow.delayed = late_until_the_probe_ends(rate, rtt);
         // 2. The losses end the probe.
         let cut = flow.run_until_in(DOWN, flow.now() + rtt * 3);
         assert!(cut.long_term_inflight.is_some());

@@ -125,6 +125,8 @@ pub struct Flow<C> {
     pub mishaps: Vec<Mishap>,
     /// Packets that will be lost, by their numbers.
     pub doomed: BTreeSet<u64>,
+    /// Packets that will enter the path late, by their numbers.
+    pub delayed: BTreeMap<u64, Duration>,
     /// Packets that enter the path late.
     held: VecDeque<(Time, u64)>,
     /// The size of its packets.
@@ -171,6 +173,7 @@ impl<C: Controller> Flow<C> {
             writes: writes.into_iter().collect(),
             mishaps: Vec::new(),
             doomed: BTreeSet::new(),
+            delayed: BTreeMap::new(),
             held: VecDeque::new(),
             mss: MSS,
             is_marked: false,
@@ -277,6 +280,11 @@ impl<C: Controller> Flow<C> {
         });
         match mishap {
             _ if self.doomed.remove(&self.next_number) => {}
+            _ if self.delayed.contains_key(&self.next_number) => {
+                let late = self.delayed.remove(&self.next_number);
+                self.held
+                    .extend(late.map(|late| (self.now + late, self.next_number)));
+            }
             None => self.path.forward.send(self.now, self.mss, self.next_number),
             Some(mishap) => self.held.extend(
                 mishap
