@@ -15,6 +15,7 @@ struct pacing {
 	u64 quantum;
 	ratio startup_gain;
 	ratio share; /* the share of the bandwidth that the margin leaves */
+	ratio first_share; /* the same for the rates that come from the initial window */
 	u8 fewest; /* the number of packets in the smallest burst */
 	bool has_seen_rtt;
 };
@@ -43,12 +44,17 @@ static inline void pacing_set_bw(struct pacing *pacing, u64 bw, ratio gain, u64 
 	pacing_set_rate(pacing, pacing_rate_for(pacing, bw, gain), mss);
 }
 
-static inline void pacing_fit_first_round(struct pacing *pacing, u64 rtt, u64 cwnd, u64 mss)
+static inline void pacing_set_first(struct pacing *pacing, u64 bw, u64 mss)
+{
+	pacing_set_rate(pacing, scale(scale(bw, pacing->startup_gain), pacing->first_share), mss);
+}
+
+static inline void pacing_fit_first_round(struct pacing *pacing, u64 rtt, u64 window, u64 mss)
 {
 	if (pacing->has_seen_rtt)
 		return;
 	pacing->has_seen_rtt = true;
-	pacing_set_bw(pacing, rate_of(cwnd, max(rtt, NANOS_PER_MICRO)), pacing->startup_gain, mss);
+	pacing_set_first(pacing, rate_of(window, max(rtt, NANOS_PER_MICRO)), mss);
 }
 
 static inline void pacing_follow(struct pacing *pacing, u64 bw, ratio gain, bool is_full, u64 mss)
@@ -59,11 +65,17 @@ static inline void pacing_follow(struct pacing *pacing, u64 bw, ratio gain, bool
 		pacing_set_rate(pacing, rate, mss);
 }
 
-static inline void pacing_init(struct pacing *pacing, ratio margin, ratio startup_gain, u8 fewest,
+static inline ratio rest_of(ratio share)
+{
+	return RATIO(sub(denominator(share), numerator(share)), denominator(share));
+}
+
+static inline void pacing_init(struct pacing *pacing, ratio margin, ratio first_margin, ratio startup_gain, u8 fewest,
 			       u64 initial_cwnd, u64 mss)
 {
 	pacing->fewest = fewest;
 	pacing->startup_gain = startup_gain;
-	pacing->share = RATIO(sub(denominator(margin), numerator(margin)), denominator(margin));
-	pacing_set_bw(pacing, rate_of(initial_cwnd, NOMINAL_RTT), startup_gain, mss);
+	pacing->share = rest_of(margin);
+	pacing->first_share = rest_of(first_margin);
+	pacing_set_first(pacing, rate_of(initial_cwnd, NOMINAL_RTT), mss);
 }

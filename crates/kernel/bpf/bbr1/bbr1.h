@@ -22,8 +22,8 @@ static inline void controller_init(struct controller *bbr, const struct connecti
 	bbr->totals.delivered_time = connection->now;
 	bbr->latest_losses.at = connection->now;
 	aggregation_start_epoch(&bbr->ack_aggregation, connection->now);
-	pacing_init(&bbr->pacing, config.pacing_margin, config.high_gain, FEWEST_PACKETS, bbr->initial_cwnd,
-		    bbr->mss);
+	pacing_init(&bbr->pacing, config.pacing_margin, config.pacing_margin, config.high_gain, FEWEST_PACKETS,
+		    bbr->initial_cwnd, bbr->mss);
 }
 
 static inline u64 controller_cwnd(const struct controller *bbr)

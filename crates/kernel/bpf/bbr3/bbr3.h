@@ -23,12 +23,10 @@ static inline void controller_init(struct controller *bbr, const struct connecti
 	short_term_reset(&bbr->short_term);
 	bbr->ecn.alpha = ECN_UNIT;
 	bbr->inflight_long_term = INFINITE;
-	bbr->undo.recovery.short_term = bbr->short_term;
-	bbr->undo.recovery.inflight_long_term = INFINITE;
 	bbr->probe_timing.random.state = connection->seed;
 	bbr->probe_timing.cycle_start = connection->now;
-	pacing_init(&bbr->pacing, config.pacing_margin, config.startup_pacing_gain, FEWEST_PACKETS, bbr->initial_cwnd,
-		    bbr->mss);
+	pacing_init(&bbr->pacing, config.pacing_margin, RATIO(0, 1), config.startup_pacing_gain, FEWEST_PACKETS,
+		    bbr->initial_cwnd, bbr->mss);
 }
 
 static inline u64 controller_cwnd(const struct controller *bbr)
@@ -38,8 +36,8 @@ static inline u64 controller_cwnd(const struct controller *bbr)
 
 static inline void on_handshake(struct controller *bbr, u64 now, u64 rtt)
 {
-	min_rtt_update(&bbr->min_rtt, now, true, rtt, false);
-	pacing_fit_first_round(&bbr->pacing, rtt, bbr->cwnd, bbr->mss);
+	min_rtt_start(&bbr->min_rtt, now, rtt);
+	pacing_fit_first_round(&bbr->pacing, rtt, bbr->initial_cwnd, bbr->mss);
 }
 
 static inline void on_mtu_change(struct controller *bbr, u64 mss)
@@ -51,18 +49,20 @@ static inline void on_mtu_change(struct controller *bbr, u64 mss)
 static inline void on_idle_restart(struct controller *bbr, u64 now)
 {
 	bbr->is_restarting_from_idle = true;
-	extra_acked_begin_anew(&bbr->extra_acked, now);
+	bbr->extra_acked.interval_start = now;
 	if (is_in_probe_bw(bbr))
-		pacing_follow(&bbr->pacing, bw(bbr), ONE, bbr->full_pipe.is_reached, bbr->mss);
+		pacing_follow(&bbr->pacing, bbr->bw, ONE, bbr->full_pipe.is_reached, bbr->mss);
 	else
 		check_probe_rtt_done(bbr, now);
 }
 
 static inline void note_loss(struct controller *bbr, u64 now)
 {
-	if (!bbr->loss_round.is_lossy)
+	note_losses(bbr, now);
+	if (!bbr->loss_round.is_lossy) {
 		bbr->loss_round.end = bbr->delivered;
-	save_state_upon_loss(bbr, now);
+		save_state_upon_loss(bbr);
+	}
 	bbr->loss_round.is_lossy = true;
 	bbr->ecn.is_loss_in_cycle = true;
 }
@@ -81,7 +81,9 @@ SEPARATE int on_packet_lost(struct controller *bbr, const struct lost *lost)
 static inline void on_recovery_entered(struct controller *bbr, u64 now)
 {
 	begin_recovery(bbr, now);
-	bbr->is_after_timeout = false;
+	if (!bbr->is_in_fast_recovery)
+		bbr->fast_recovery_since = bbr->delivered;
+	bbr->is_in_fast_recovery = true;
 }
 
 static inline void on_repaired_loss(struct controller *bbr, u64 now)
@@ -101,7 +103,6 @@ static inline void on_recovery_left(struct controller *bbr)
 	if (!bbr->is_recovering)
 		return;
 	bbr->is_recovering = false;
-	bbr->is_after_timeout = false;
 	restore_cwnd(bbr);
 }
 
@@ -114,26 +115,19 @@ static inline void on_recovery_undone(struct controller *bbr)
 static inline void on_timeout(struct controller *bbr, u64 now, u64 inflight)
 {
 	begin_recovery(bbr, now);
-	bbr->is_after_timeout = true;
+	bbr->is_in_fast_recovery = false;
 	bbr->cwnd = add(inflight, bbr->mss);
 }
 
 static inline void update_max_bw(struct controller *bbr, const struct ack *ack)
 {
-	u64 rate = ack->rate.delivery_rate;
-	bool is_round_start;
+	u64 rate = rate_or_zero(ack);
 
-	if (ack->rate.has_delivery_rate) {
-		round_update(&bbr->round, &ack->rate);
-		if (rate && (rate >= max_bw(bbr) || !is_sample_held_back(bbr, ack)))
-			max_filter_update(&bbr->max_bw.filter, MAX_BW_CYCLES_BEFORE, bbr->max_bw.cycle, rate);
-	} else {
-		bbr->round.has_just_started = false;
-	}
-	is_round_start = bbr->round.has_just_started;
-	if (is_round_start)
+	round_update(&bbr->round, &ack->rate);
+	if (bbr->round.has_just_started)
 		bbr->probe_timing.rounds = add(bbr->probe_timing.rounds, 1);
-	window_use_update(&bbr->window_use, ack->is_window_full, is_round_start);
+	if (rate && (rate >= max_bw(bbr) || !is_sample_held_back(bbr, ack)))
+		max_filter_update(&bbr->max_bw.filter, MAX_BW_CYCLES_BEFORE, bbr->max_bw.cycle, rate);
 }
 
 static inline void update_model_and_state(struct controller *bbr, const struct ack *ack)
@@ -142,16 +136,17 @@ static inline void update_model_and_state(struct controller *bbr, const struct a
 	update_max_bw(bbr, ack);
 	update_ecn(bbr, ack);
 	respond_to_congestion(bbr);
-	extra_acked_update(&bbr->extra_acked, ack->now, ack->newly_acked, bw(bbr), bbr->cwnd, bbr->round.count,
+	extra_acked_update(&bbr->extra_acked, ack->now, ack->newly_acked, bbr->bw, bbr->cwnd, bbr->round.count,
 			   bbr->full_pipe.is_reached);
 	if (bbr->round.has_just_started && !is_sample_held_back(bbr, ack))
 		full_pipe_on_round(&bbr->full_pipe, rate_or_zero(ack));
 	check_startup_done(bbr, ack);
 	check_drain_done(bbr, ack);
 	update_cycle(bbr, ack);
-	min_rtt_update(&bbr->min_rtt, ack->now, ack->has_rtt, ack->rtt, ack->is_ack_delayed);
+	min_rtt_update(&bbr->min_rtt, ack->now, ack->has_rtt, ack->rtt);
 	check_probe_rtt(bbr, ack);
 	advance_latest(bbr, ack);
+	bbr->bw = min(max_bw(bbr), bbr->short_term.bw);
 	ecn_note_marks(&bbr->ecn, &ack->rate);
 }
 
@@ -159,12 +154,14 @@ SEPARATE int on_ack(struct controller *bbr, const struct ack *ack)
 {
 	if (!bbr || !ack)
 		return 0;
+	window_use_update(bbr, ack->is_window_full);
 	bbr->delivered = max(bbr->delivered, ack->rate.total_delivered);
 	update_model_and_state(bbr, ack);
 	if (ack->has_rtt)
-		pacing_fit_first_round(&bbr->pacing, ack->rtt, bbr->cwnd, bbr->mss);
-	pacing_follow(&bbr->pacing, bw(bbr), pacing_gain(bbr), bbr->full_pipe.is_reached, bbr->mss);
+		pacing_fit_first_round(&bbr->pacing, ack->rtt, bbr->initial_cwnd, bbr->mss);
+	pacing_follow(&bbr->pacing, bbr->bw, pacing_gain(bbr), bbr->full_pipe.is_reached, bbr->mss);
 	set_cwnd(bbr, ack);
+	bbr->is_in_fast_recovery &= bbr->is_recovering;
 	slow_stretch_follow(&bbr->self_limited, is_slow_on_purpose(bbr), bbr->delivered, ack->inflight);
 	return 0;
 }

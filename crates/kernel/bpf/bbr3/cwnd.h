@@ -23,12 +23,12 @@ static inline u64 max_inflight(const struct controller *bbr)
 {
 	u64 extra = max_filter_get(&bbr->extra_acked.filter);
 
-	return with_budget(bbr, add(bdp(bbr, bw(bbr), cwnd_gain(bbr)), extra));
+	return with_budget(bbr, add(bdp(bbr, bbr->bw, cwnd_gain(bbr)), extra));
 }
 
 static inline u64 probe_rtt_cwnd(const struct controller *bbr)
 {
-	return max(bdp(bbr, bw(bbr), config.probe_rtt_cwnd_gain), min_cwnd(bbr));
+	return max(bdp(bbr, bbr->bw, config.probe_rtt_cwnd_gain), min_cwnd(bbr));
 }
 
 /* INFINITE if there is no bound. */
@@ -50,12 +50,6 @@ static inline u64 model_bound(const struct controller *bbr)
 	else if (bbr->mode == CRUISE || bbr->mode == PROBE_RTT)
 		long_term = inflight_with_headroom(bbr);
 	return max(min(long_term, bbr->short_term.inflight), min_cwnd(bbr));
-}
-
-/* The data that will be in the network when the next packet leaves. */
-static inline u64 in_network(const struct controller *bbr, const struct ack *ack, u64 inflight)
-{
-	return sub(inflight, bytes_in(bw(bbr), since(ack->next_departure, ack->now)));
 }
 
 static inline void set_cwnd(struct controller *bbr, const struct ack *ack)
@@ -81,16 +75,17 @@ static inline void restore_cwnd(struct controller *bbr)
 	bbr->cwnd = max(bbr->cwnd, bbr->saved_cwnd);
 }
 
-static inline void window_use_update(struct window_use *use, bool is_full, bool is_round_start)
+/* Called before the ACK's deliveries count: the window was full when so much was delivered. */
+static inline void window_use_update(struct controller *bbr, bool is_full)
 {
-	if (is_round_start) {
-		use->in_the_round_before = use->in_this_round;
-		use->in_this_round = false;
-	}
-	use->in_this_round |= is_full;
+	if (!is_full)
+		return;
+	bbr->window_use.is_known = true;
+	bbr->window_use.full_at = bbr->delivered;
 }
 
-static inline bool window_was_full(const struct controller *bbr)
+/* Whether the window was full within the round trip of the packet that the ACK acknowledges. */
+static inline bool is_cwnd_limited(const struct controller *bbr, const struct ack *ack)
 {
-	return bbr->window_use.in_this_round || bbr->window_use.in_the_round_before;
+	return bbr->window_use.is_known && bbr->window_use.full_at >= ack->rate.prior_delivered;
 }

@@ -16,9 +16,7 @@ static inline void start_down(struct controller *bbr, u64 now)
 
 static inline bool is_time_to_cruise(const struct controller *bbr, const struct ack *ack)
 {
-	u64 inflight = in_network(bbr, ack, ack->inflight);
-
-	return inflight <= inflight_with_headroom(bbr) && inflight <= inflight_at(bbr, max_bw(bbr));
+	return ack->inflight <= inflight_with_headroom(bbr) && ack->inflight <= inflight_at(bbr, max_bw(bbr));
 }
 
 static inline void check_down(struct controller *bbr, const struct ack *ack)

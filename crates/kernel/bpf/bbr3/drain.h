@@ -10,7 +10,7 @@ static inline void check_drain_done(struct controller *bbr, const struct ack *ac
 {
 	if (bbr->mode != DRAIN)
 		return;
-	if (in_network(bbr, ack, ack->inflight) <= inflight_at(bbr, bw(bbr)) ||
+	if (ack->inflight <= inflight_at(bbr, bbr->bw) ||
 	    bbr->round.count > bbr->drain_start_round + DRAIN_MOST_ROUNDS)
 		start_down(bbr, ack->now);
 }

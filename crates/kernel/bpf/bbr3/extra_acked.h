@@ -4,8 +4,8 @@
 
 #include "../bbr/max_filter.h"
 
-#define EXTRA_ACKED_ROUNDS 10
-#define EXTRA_ACKED_STARTUP_ROUNDS 1
+#define EXTRA_ACKED_ROUNDS_BEFORE 9
+#define EXTRA_ACKED_STARTUP_ROUNDS_BEFORE 0
 
 struct extra_acked {
 	u64 interval_start;
@@ -13,20 +13,15 @@ struct extra_acked {
 	struct max_filter filter;
 };
 
-static inline void extra_acked_begin_anew(struct extra_acked *extra, u64 now)
-{
-	extra->delivered = 0;
-	extra->interval_start = now;
-}
-
 static inline void extra_acked_update(struct extra_acked *extra, u64 now, u64 acked, u64 bw, u64 cwnd, u64 round,
 				      bool is_pipe_full)
 {
-	u64 window = is_pipe_full ? EXTRA_ACKED_ROUNDS : EXTRA_ACKED_STARTUP_ROUNDS;
+	u64 window = is_pipe_full ? EXTRA_ACKED_ROUNDS_BEFORE : EXTRA_ACKED_STARTUP_ROUNDS_BEFORE;
 	u64 expected = bytes_in(bw, since(now, extra->interval_start));
 
 	if (extra->delivered <= expected) {
-		extra_acked_begin_anew(extra, now);
+		extra->delivered = 0;
+		extra->interval_start = now;
 		expected = 0;
 	}
 	extra->delivered = add(extra->delivered, acked);

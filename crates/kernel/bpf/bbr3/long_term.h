@@ -17,13 +17,15 @@ static inline ratio per_kept(void)
 	return RATIO(all, max(sub(all, numerator(config.loss_threshold)), 1));
 }
 
-/* The inflight at which the losses reached the threshold. */
+/* The inflight at which the losses reached the threshold. If they were above it before this packet, it lies before it. */
 static inline u64 inflight_at_loss(u64 size, u64 inflight, u64 lost)
 {
 	u64 before = sub(inflight, size);
+	u64 lost_before = sub(lost, size);
 	u64 allowed = scale(before, config.loss_threshold);
 
-	return add(before, scale(sub(allowed, sub(lost, size)), per_kept()));
+	before = add(before, scale(sub(allowed, lost_before), per_kept()));
+	return sub(before, scale(sub(lost_before, allowed), per_kept()));
 }
 
 static inline void handle_inflight_too_high(struct controller *bbr, u64 now, u64 bound, bool is_app_limited)
@@ -54,7 +56,7 @@ static inline void handle_lost_packet(struct controller *bbr, const struct lost 
 /* The bound after too many marks: the inflight at sending, but at least a share of the target inflight. */
 static inline u64 bound_after_marks(const struct controller *bbr, const struct ack *ack)
 {
-	u64 target = min(inflight_at(bbr, bw(bbr)), bbr->cwnd);
+	u64 target = min(inflight_at(bbr, bbr->bw), bbr->cwnd);
 
 	return max(ack->rate.inflight_at_send, scale(target, config.beta));
 }

@@ -13,13 +13,21 @@ struct min_rtt {
 	bool is_expired;
 };
 
-static inline void min_rtt_update(struct min_rtt *min_rtt, u64 now, bool has_rtt, u64 rtt, bool is_ack_delayed)
+static inline void min_rtt_start(struct min_rtt *min_rtt, u64 now, u64 srtt)
+{
+	if (min_rtt->least.is_known)
+		return;
+	min_rtt->least = (struct rtt){ true, srtt };
+	min_rtt->least_at = now;
+}
+
+static inline void min_rtt_update(struct min_rtt *min_rtt, u64 now, bool has_rtt, u64 rtt)
 {
 	min_rtt->is_expired = now > add(min_rtt->recent_at, config.probe_rtt_interval);
 	if (has_rtt) {
 		bool is_lower = !min_rtt->recent.is_known || rtt < min_rtt->recent.nanos;
 
-		if (is_lower || (min_rtt->is_expired && !is_ack_delayed)) {
+		if (is_lower || min_rtt->is_expired) {
 			min_rtt->recent = (struct rtt){ true, rtt };
 			min_rtt->recent_at = now;
 		}

@@ -9,7 +9,6 @@ static inline void check_probe_rtt_done(struct controller *bbr, u64 now)
 	if (bbr->mode != PROBE_RTT || bbr->probe_rtt.is_draining || now <= bbr->probe_rtt.end)
 		return;
 	bbr->min_rtt.recent_at = now;
-	extra_acked_begin_anew(&bbr->extra_acked, now);
 	restore_cwnd(bbr);
 	short_term_reset(&bbr->short_term);
 	if (bbr->full_pipe.is_reached) {
@@ -40,8 +39,8 @@ static inline void stay_in_probe_rtt(struct controller *bbr, const struct ack *a
 static inline void check_probe_rtt(struct controller *bbr, const struct ack *ack)
 {
 	if (bbr->mode != PROBE_RTT && bbr->min_rtt.is_expired && !bbr->is_restarting_from_idle) {
-		save_cwnd(bbr);
 		bbr->mode = PROBE_RTT;
+		save_cwnd(bbr);
 		bbr->probe_rtt.is_draining = true;
 		bbr->ack_phase = ACKS_PROBE_STOPPING;
 		bbr->round.end = bbr->delivered;

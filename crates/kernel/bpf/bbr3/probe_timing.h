@@ -14,12 +14,12 @@ static inline void pick_wait(struct probe_timing *timing, u64 now)
 
 static inline u64 target_inflight(const struct controller *bbr)
 {
-	return min(bdp(bbr, bw(bbr), ONE), bbr->cwnd);
+	return min(bdp(bbr, bbr->bw, ONE), bbr->cwnd);
 }
 
 static inline bool is_time_to_probe(const struct controller *bbr, u64 now)
 {
-	u64 packets = max(target_inflight(bbr), min_cwnd(bbr)) / bbr->mss;
+	u64 packets = target_inflight(bbr) / bbr->mss;
 
 	return now > add(bbr->probe_timing.cycle_start, bbr->probe_timing.wait) ||
 	       bbr->probe_timing.rounds >= min(packets, config.most_probe_rounds);

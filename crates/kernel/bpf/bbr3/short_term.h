@@ -28,11 +28,9 @@ static inline bool is_slow_on_purpose(const struct controller *bbr)
 static inline void update_latest(struct controller *bbr, const struct ack *ack)
 {
 	bbr->loss_round.has_just_started = false;
-	if (!ack->rate.has_delivery_rate)
-		return;
 	if (is_of_the_path(bbr, ack)) {
 		bbr->latest.is_known = true;
-		bbr->latest.bw = max(bbr->latest.bw, ack->rate.delivery_rate);
+		bbr->latest.bw = max(bbr->latest.bw, rate_or_zero(ack));
 		bbr->latest.inflight = max(bbr->latest.inflight, ack->rate.delivered);
 	}
 	if (ack->rate.prior_delivered >= bbr->loss_round.end) {

@@ -15,12 +15,18 @@ static inline void set_pipe_full(struct controller *bbr)
 {
 	bbr->full_pipe.is_now = true;
 	bbr->full_pipe.is_reached = true;
-	bbr->inflight_long_term = max(bdp(bbr, bw(bbr), ONE), bbr->latest.inflight);
+	bbr->inflight_long_term = max(bdp(bbr, bbr->bw, ONE), bbr->latest.inflight);
+}
+
+/* Whether the fast recovery that lasts, or that this ACK ends, has lasted for a round trip. */
+static inline bool has_recovered_for_a_round(const struct controller *bbr, const struct ack *ack)
+{
+	return bbr->is_in_fast_recovery && ack->rate.prior_delivered >= bbr->fast_recovery_since;
 }
 
 static inline void check_startup_high_loss(struct controller *bbr, const struct ack *ack)
 {
-	if (!bbr->loss_round.has_just_started || bbr->is_after_timeout ||
+	if (!bbr->loss_round.has_just_started || !has_recovered_for_a_round(bbr, ack) ||
 	    bbr->startup_losses.stretches < config.full_losses ||
 	    !is_inflight_too_high(ack->rate.lost_since_send, ack->rate.inflight_at_send))
 		return;

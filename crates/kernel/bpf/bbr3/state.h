@@ -49,8 +49,8 @@ struct probe_rtt {
 };
 
 struct window_use {
-	bool in_this_round;
-	bool in_the_round_before;
+	bool is_known;
+	u64 full_at; /* the delivered data when the window was last full */
 };
 
 struct short_term {
@@ -106,16 +106,16 @@ struct before {
 };
 
 struct undo {
-	struct before recovery;
-	struct before losses;
+	struct before saved;
+	struct before at_entry;
 	bool has_losses;
 	u64 losses_at;
 };
 
 static inline void note_end_of(struct undo *undo, enum undo_to to)
 {
-	undo->losses.to = to;
-	undo->recovery.to = to;
+	undo->saved.to = to;
+	undo->at_entry.to = to;
 }
 
 struct controller {
@@ -128,12 +128,14 @@ struct controller {
 	enum mode mode;
 	bool is_restarting_from_idle;
 	bool is_recovering;
-	bool is_after_timeout;
+	bool is_in_fast_recovery;
+	u64 fast_recovery_since;
 	u64 drain_start_round;
 	struct probe_rtt probe_rtt;
 
 	struct round round;
 	struct max_bw max_bw;
+	u64 bw; /* as the end of the latest ACK has left it */
 	struct min_rtt min_rtt;
 	struct full_pipe full_pipe;
 	struct extra_acked extra_acked;
@@ -161,11 +163,6 @@ struct controller {
 static inline u64 max_bw(const struct controller *bbr)
 {
 	return max_filter_get(&bbr->max_bw.filter);
-}
-
-static inline u64 bw(const struct controller *bbr)
-{
-	return min(max_bw(bbr), bbr->short_term.bw);
 }
 
 static inline u64 min_cwnd(const struct controller *bbr)

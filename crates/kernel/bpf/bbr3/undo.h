@@ -4,7 +4,23 @@
 
 #include "refill.h"
 
-static inline void save_state_upon_loss(struct controller *bbr, u64 now)
+static inline struct before before_losses(const struct controller *bbr)
+{
+	return (struct before){
+		.to = TO_NOTHING,
+		.short_term = bbr->short_term,
+		.inflight_long_term = bbr->inflight_long_term,
+	};
+}
+
+static inline void save_state_upon_loss(struct controller *bbr)
+{
+	save_cwnd(bbr);
+	bbr->undo.at_entry = before_losses(bbr);
+	bbr->undo.saved = bbr->undo.at_entry;
+}
+
+static inline void note_losses(struct controller *bbr, u64 now)
 {
 	struct undo *undo = &bbr->undo;
 
@@ -12,24 +28,20 @@ static inline void save_state_upon_loss(struct controller *bbr, u64 now)
 		return;
 	undo->has_losses = true;
 	undo->losses_at = now;
-	undo->losses.to = TO_NOTHING;
-	undo->losses.short_term = bbr->short_term;
-	undo->losses.inflight_long_term = bbr->inflight_long_term;
+	undo->at_entry = before_losses(bbr);
 }
 
 static inline void begin_recovery(struct controller *bbr, u64 now)
 {
 	save_cwnd(bbr);
-	save_state_upon_loss(bbr, now);
-	if (!bbr->is_recovering) {
-		bbr->is_recovering = true;
-		bbr->undo.recovery = bbr->undo.losses;
-	}
+	note_losses(bbr, now);
+	bbr->undo.saved = bbr->undo.at_entry;
+	bbr->is_recovering = true;
 }
 
 static inline void handle_spurious_loss(struct controller *bbr)
 {
-	const struct before *before = &bbr->undo.recovery;
+	const struct before *before = &bbr->undo.saved;
 
 	restore_cwnd(bbr);
 	bbr->loss_round.is_lossy = false;
@@ -44,5 +56,5 @@ static inline void handle_spurious_loss(struct controller *bbr)
 	} else if (before->to == TO_UP && bbr->mode != UP && bbr->mode != PROBE_RTT) {
 		start_refill(bbr);
 	}
-	bbr->undo.recovery.to = TO_NOTHING;
+	bbr->undo.saved.to = TO_NOTHING;
 }

@@ -7,13 +7,12 @@
 static inline bool is_time_to_go_down(struct controller *bbr, const struct ack *ack)
 {
 	u64 bound = bbr->inflight_long_term;
-	u64 with_next_burst = add(ack->prior_inflight, bbr->pacing.quantum);
 
-	if (bbr->caution.was_too_high && in_network(bbr, ack, with_next_burst) >= bound) {
+	if (bbr->caution.was_too_high && ack->inflight >= bound) {
 		bbr->caution.is_precautionary = true;
 		return true;
 	}
-	if (window_was_full(bbr) && bbr->cwnd >= bound) {
+	if (is_cwnd_limited(bbr, ack) && bbr->cwnd >= bound) {
 		full_pipe_restart(&bbr->full_pipe, rate_or_zero(ack));
 		return false;
 	}
@@ -30,7 +29,7 @@ static inline void check_up(struct controller *bbr, const struct ack *ack)
 
 static inline void raise_long_term_bound(struct controller *bbr, const struct ack *ack, u64 bound)
 {
-	if (!window_was_full(bbr) || bbr->cwnd < bound)
+	if (!is_cwnd_limited(bbr, ack) || bbr->cwnd < bound)
 		return;
 	bbr->inflight_long_term = add(bound, times(bbr->mss, growth_on_acked(&bbr->growth, ack->newly_acked)));
 	if (bbr->round.has_just_started)

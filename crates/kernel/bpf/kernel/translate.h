@@ -94,8 +94,9 @@ static inline void tell_ack(const struct tcp_sock *tp, struct flow *flow, u64 no
 	u64 mss = flow->controller.mss;
 	u32 delivered = tp->delivered - flow->delivered_packets;
 	u64 marked = times(tp->delivered_ce - flow->marked_packets, mss);
-	bool is_valid = rs->delivered >= 0 && rs->interval_us > 0;
-	u64 sampled = is_valid ? times(rs->delivered, mss) : 0;
+	bool has_sampled = rs->delivered >= 0;
+	bool is_valid = has_sampled && rs->interval_us > 0;
+	u64 sampled = has_sampled ? times(rs->delivered, mss) : 0;
 	struct ack ack = {};
 	u32 lost_since = tp->lost - history_lost_at(&flow->history, flow->sampled_at);
 
@@ -111,7 +112,8 @@ static inline void tell_ack(const struct tcp_sock *tp, struct flow *flow, u64 no
 	ack.next_departure = max(tp->tcp_wstamp_ns, now);
 	ack.rate.has_delivery_rate = is_valid;
 	ack.rate.delivery_rate = is_valid ? rate_of(sampled, rs->interval_us * NANOS_PER_MICRO) : 0;
-	ack.rate.prior_delivered = sub(flow->delivered, sampled);
+	/* Unknown if the receiver has taken back what it had acknowledged (`tcp_rate_gen`). */
+	ack.rate.prior_delivered = has_sampled ? sub(flow->delivered, sampled) : 0;
 	ack.rate.total_delivered = flow->delivered;
 	ack.rate.total_lost = flow->lost;
 	ack.rate.newly_lost = flow->newly_lost;
