@@ -144,6 +144,41 @@ mod tests {
         assert_eq!(at, Bytes::ZERO);
     }
 
+    /// The chance that so many packets, of which each is lost with 1 %, show more than the threshold.
+    fn chance_of_too_many(packets: u32, at_least: u32) -> f64 {
+        let mss = Bytes::new(1_000);
+        let inflight = mss * u64::from(packets);
+        let is_too_many = |lost: u32| Bbr3::is_inflight_too_high(mss * u64::from(lost), inflight);
+        let too_many = (at_least..=packets).find(|lost| is_too_many(*lost));
+        // Binomial: the chance of fewer, one number of losses after the other.
+        let mut chance = 0.99_f64.powi(packets.cast_signed());
+        let mut fewer = 0.0;
+        for lost in 0..too_many.expect("all are too many") {
+            fewer += chance;
+            chance *= f64::from(packets - lost) / f64::from(lost + 1) * 0.01 / 0.99;
+        }
+        1.0 - fewer
+    }
+
+    /// Half of the threshold is lost on average. In few packets, chance alone exceeds it.
+    #[test]
+    fn in_few_packets_a_hundredth_often_shows_as_more_than_two() {
+        let is_near = |chance: f64, expected: f64| (chance - expected).abs() < 0.001;
+        for (packets, expected) in [(50, 0.089), (100, 0.079), (240, 0.095), (299, 0.082)] {
+            let chance = chance_of_too_many(packets, 0);
+            assert!(is_near(chance, expected), "{packets}: {chance}");
+        }
+        // The chance is greatest before each multiple of fifty, at which one more loss is borne.
+        let chances = (50..300).map(|packets| chance_of_too_many(packets, 0));
+        assert!(is_near(chances.clone().fold(1.0, f64::min), 0.041));
+        assert!(is_near(chances.fold(0.0, f64::max), 0.261));
+        // Startup needs six losses, too.
+        for (packets, expected) in [(150, 0.004), (240, 0.035), (299, 0.082), (833, 0.005)] {
+            let chance = chance_of_too_many(packets, 6);
+            assert!(is_near(chance, expected), "{packets}: {chance}");
+        }
+    }
+
     /// Draft, "ProbeBW Algorithm Details": what was in flight without too much loss raises the bound in any state.
     #[test]
     fn what_was_in_flight_raises_the_bound() {

@@ -37,8 +37,8 @@
 //! the bandwidth and of the least RTT, the plateau of a full pipe, aggregation, the stay in ProbeRTT, the window, the
 //! pacing rate and the quantum. Rounds are shared by all.
 //!
-//! Each function names the draft's pseudocode that it follows, and each file its section. Where the draft is open, or
-//! this crate deviates, the function says so.
+//! Each function names the draft's pseudocode that it follows, and each file its section. The controller is that
+//! pseudocode and nothing else, unless a [setting](Config) says so. Where the draft is open, the function says so.
 //!
 //! Explicit congestion notification has no effect (BBR draft, "ECN": experimental), unless the [setting](Config::ecn)
 //! enables the response of Linux's BBRv3 in `ecn`.
