@@ -68,27 +68,24 @@ fn lossy_by_chance(seed: u64) -> Flow<Bbr3> {
     flow
 }
 
-/// The cause of the worst seeds: six losses are more than 2 % of fewer than 300 packets. So chance ends the Startup of some flows
-/// before they have found the bandwidth, and each of these has less than all others.
+/// Six losses are more than 2 % of fewer than 300 packets. So chance ends the Startup of some flows before they have found the
+/// bandwidth, and sets the long-term bound.
 #[test]
 fn random_losses_of_a_hundredth_end_startup_early_in_some_of_sixty_seeds() {
-    let mut early = Vec::new();
-    let mut others = Vec::new();
+    let mut early = 0;
     for seed in 0..60 {
         let mut flow = lossy_by_chance(seed);
         let drain = flow.run_until_in(DRAIN, at_secs(20));
-        let found = drain.btl_bw.expect("known").bits_per_sec() as f64 / 1e8;
-        flow.run_until(at_secs(10));
-        let goodput = flow.goodput(at_secs(2), at_secs(10)).bits_per_sec() as f64 / 1e8;
-        println!("{seed} {found:.2} {goodput:.3} {:?} {}", drain.long_term_inflight, drain.round);
+        let found = drain.btl_bw.expect("known");
         if drain.long_term_inflight.is_some() {
-            early.push((found, goodput));
+            early += 1;
+            assert!(found < mbit(80), "{seed}: {found}");
         } else {
-            others.push((found, goodput));
+            assert_within(found, mbit(100), 3);
         }
     }
-    println!("{early:?}");
-    assert!((1..=10).contains(&early.len()), "{early:?}");
+    // The flights of Startup double, so few of them have from 200 to 300 packets.
+    assert!((1..=6).contains(&early), "{early}");
 }
 
 /// Beyond the threshold each probe finds too much lost, and keeps at least 0.7 of what the flow aims at.

@@ -392,26 +392,30 @@ fn median_rtt(path: PathConfig, flow: FlowConfig, seconds: Range<u64>) -> Durati
 }
 
 /// By the draft, ACKs that arrive at once with the change leave an excess of extra acked, which lasts as long as the link is
-/// never idle: the queue that it makes.
+/// never idle: its queue keeps the link from that. With a new RTT of 10 ms, the link is idle now and then.
 #[test]
 fn bbr3_keeps_a_queue_where_the_route_becomes_much_shorter() {
-    for (rate, before, after) in [(10, 200, 1), (10, 200, 10), (100, 100, 1)] {
-        let (rate, rtt) = (mbit(rate), millis(after));
+    for (after, keeps) in [(1, true), (10, false)] {
+        let (rate, rtt) = (mbit(10), millis(after));
         let packet = Bytes::new(1_500);
-        let mut path = path(rate, millis(before), packet * 200);
+        let mut path = path(rate, millis(200), packet * 200);
         let at = 10;
         change(&mut path, &[Then { at, rate, rtt }]);
         let median = median_rtt(path, FlowConfig::new(ControllerKind::Bbr3), 40..60);
-        let least = rtt * 2 + rate.time_for(packet * 10);
-        println!("{rate} x {before} to {after} ms: {median}, {least}");
-        assert!(median > least, "{rate} x {before} to {after} ms: {median}");
+        let usual = rtt * 2 + rate.time_for(packet * 10);
+        assert_eq!(median > usual * 4, keeps, "{after} ms: {median}");
+        assert!(keeps || median <= usual, "{after} ms: {median}");
     }
 }
 
 /// By the draft, data from before a silence of the sender are an excess after it.
 #[test]
 fn bbr3_requests_keep_a_queue_where_the_bdp_is_small() {
-    for (rate, rtt, response) in [(10, 1, 2_000), (5, 5, 1_000), (20, 40, 1_000)] {
+    for (rate, rtt, response, keeps) in [
+        (10, 1, 2_000, true),
+        (5, 5, 1_000, true),
+        (20, 40, 1_000, false),
+    ] {
         let (rate, rtt) = (mbit(rate), millis(rtt));
         let packet = Bytes::new(1_500);
         let mut flow = FlowConfig::new(ControllerKind::Bbr3);
@@ -422,15 +426,15 @@ fn bbr3_requests_keep_a_queue_where_the_bdp_is_small() {
         });
         let path = path(rate, rtt, packet * 200);
         let median = median_rtt(path, flow, 20..50);
-        let least = rtt * 2 + rate.time_for(packet * 10);
-        println!("{rate} x {rtt}: {median} {least}");
-        assert!(median > least, "{rate} x {rtt}: {median}");
+        let usual = rtt * 2 + rate.time_for(packet * 10);
+        assert_eq!(median > usual, keeps, "{rate} x {rtt}: {median}");
     }
 }
 
-/// A cycle's bandwidth expires even with a BDP of less than a packet.
+/// With a BDP of less than a packet there are no rounds to wait for. DOWN then ends with its first ACK, before the round after
+/// which the draft forgets a cycle's bandwidth. So the flow keeps a bandwidth that is gone, and fills the buffer.
 #[test]
-fn bbr3_finds_a_tenth_of_the_rate_where_the_bdp_is_less_than_a_packet() {
+fn bbr3_keeps_ten_times_the_rate_where_the_bdp_is_less_than_a_packet() {
     for (rate, rtt) in [(10_000, 1), (5_000, 2)] {
         let rate = Rate::from_bits_per_sec(rate * 1_000);
         let (less, rtt) = (rate.scale(Ratio::new(1, 10)), millis(rtt));
@@ -446,8 +450,8 @@ fn bbr3_finds_a_tenth_of_the_rate_where_the_bdp_is_less_than_a_packet() {
             }],
         );
         let median = median_rtt(path, FlowConfig::new(ControllerKind::Bbr3), 30..60);
-        let most = rtt * 2 + less.time_for(packet * 12);
-        assert!(median <= most, "{rate} x {rtt}: {median}");
+        let half = less.time_for(packet * 50);
+        assert!(median > half, "{rate} x {rtt}: {median}");
     }
 }
 
