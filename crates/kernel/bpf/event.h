@@ -12,6 +12,7 @@ struct connection {
 	u64 mss;
 	u64 initial_cwnd;
 	u64 seed;
+	u64 has_selective_acks;
 };
 
 /* The state when a packet was sent, and the state now that it is lost. */

@@ -31,7 +31,7 @@ static struct snapshot controller_snapshot(const struct controller *controller);
 static void controller_init(struct controller *controller, const struct connection *connection)
 {
 	controller->mss = connection->mss;
-	puts("new");
+	puts(connection->has_selective_acks ? "new" : "new, without SACK");
 }
 
 static void on_handshake(struct controller *controller UNUSED, u64 now UNUSED, u64 rtt)
@@ -158,7 +158,7 @@ int main(void)
 			cwnd_event_tx_start(state);
 		else if (!(SETS(tp, tcp_clock_cache) || SETS(tp, snd_cwnd) || SETS(tp, packets_out) || SETS(tp, lost_out) ||
 			   SETS(tp, lost) || SETS(tp, delivered) || SETS(tp, delivered_ce) || SETS(tp, app_limited) ||
-			   SETS(tp, is_cwnd_limited) || SETS(rs, losses) || SETS(rs, acked_sacked) ||
+			   SETS(tp, is_cwnd_limited) || SETS(tp.rx_opt, sack_ok) || SETS(rs, losses) || SETS(rs, acked_sacked) ||
 			   (!strcmp(word, "sampled") && (rs.delivered = value, rs.interval_us = 1))))
 			return 2;
 	}

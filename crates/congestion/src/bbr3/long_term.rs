@@ -25,9 +25,9 @@ pub struct Caution {
 }
 
 impl Bbr3 {
-    /// `IsInflightTooHigh`. Every transport here has selective acknowledgements.
-    pub(super) fn is_inflight_too_high(lost: Bytes, inflight_at_send: Bytes) -> bool {
-        lost > LOSS_THRESHOLD.of_bytes(inflight_at_send)
+    /// `IsInflightTooHigh`. Without selective ACKs the transport finds at most one loss a round trip, so one is too many.
+    pub(super) fn is_inflight_too_high(&self, lost: Bytes, inflight_at_send: Bytes) -> bool {
+        exceeds_threshold(lost, inflight_at_send) || !self.has_selective_acks && !lost.is_zero()
     }
 
     /// `HandleLostPacket`, without its bookkeeping: a packet of a probe was lost.
@@ -37,7 +37,7 @@ impl Bbr3 {
         }
         let packet = &lost.packet;
         let lost_since_send = lost.total_lost - packet.lost;
-        if !Bbr3::is_inflight_too_high(lost_since_send, packet.inflight) {
+        if !self.is_inflight_too_high(lost_since_send, packet.inflight) {
             return;
         }
         let inflight = inflight_at_loss(packet.bytes, packet.inflight, lost_since_send);
@@ -80,7 +80,7 @@ impl Bbr3 {
             }
         }
         let rate = &ack.rate;
-        if Bbr3::is_inflight_too_high(rate.lost_since_send, rate.inflight_at_send) {
+        if self.is_inflight_too_high(rate.lost_since_send, rate.inflight_at_send) {
             return false; // the losses themselves have been looked at
         }
         if self.is_marked_too_much(ack) {
@@ -110,6 +110,10 @@ impl Bbr3 {
     }
 }
 
+fn exceeds_threshold(lost: Bytes, inflight_at_send: Bytes) -> bool {
+    lost > LOSS_THRESHOLD.of_bytes(inflight_at_send)
+}
+
 /// `InflightAtLoss`: the bytes in flight at which losses became too many. This may be within a packet that is a burst
 /// of several. If losses were too many before it, `lost_prefix` is negative, and the result lies before the packet.
 fn inflight_at_loss(size: Bytes, inflight: Bytes, lost: Bytes) -> Bytes {
@@ -124,8 +128,8 @@ fn inflight_at_loss(size: Bytes, inflight: Bytes, lost: Bytes) -> Bytes {
 mod tests {
     use super::*;
     use crate::bbr3::Config;
-    use crate::controller::Connection;
-    use crate::sampling::RateSample;
+    use crate::controller::{Connection, Controller};
+    use crate::sampling::{Outstanding, RateSample, Sampler};
 
     #[test]
     fn the_losses_cross_the_threshold_within_a_burst() {
@@ -148,7 +152,7 @@ mod tests {
     fn chance_of_too_many(packets: u32, at_least: u32) -> f64 {
         let mss = Bytes::new(1_000);
         let inflight = mss * u64::from(packets);
-        let is_too_many = |lost: u32| Bbr3::is_inflight_too_high(mss * u64::from(lost), inflight);
+        let is_too_many = |lost: u32| exceeds_threshold(mss * u64::from(lost), inflight);
         let too_many = (at_least..=packets).find(|lost| is_too_many(*lost));
         // Binomial: the chance of fewer, one number of losses after the other.
         let mut chance = 0.99_f64.powi(packets.cast_signed());
@@ -204,10 +208,30 @@ mod tests {
         assert_eq!(bound_after(bytes(20_000), bytes(0)), Some(bytes(50_000)));
     }
 
+    /// `InflightAtLoss` counts the share that would be borne, so the bound may lie above what was in flight.
+    #[test]
+    fn one_loss_ends_a_probe_without_selective_acks() {
+        let bytes = Bytes::new;
+        for (has_selective_acks, expected) in [(true, None), (false, Some(bytes(101_020)))] {
+            let mut connection = Connection::new(Time::ZERO, bytes(1_000), bytes(10_000));
+            connection.has_selective_acks = has_selective_acks;
+            let mut bbr3 = Bbr3::new(connection, Config::default());
+            bbr3.state = State::Up;
+            bbr3.is_probe_sample = true;
+            let mut sampler = Sampler::new(Time::ZERO);
+            let mut packet = sampler.on_packet_sent(Time::ZERO, bytes(1_000), Outstanding::Nothing);
+            packet.inflight = bytes(100_000);
+            sampler.on_packet_lost(&packet);
+            bbr3.on_packet_lost(&Lost::new(Time::ZERO, packet, Bytes::ZERO, &sampler));
+            assert_eq!(matches!(bbr3.state, State::Up), has_selective_acks);
+            assert_eq!(bbr3.inflight_long_term, expected);
+        }
+    }
+
     #[test]
     fn two_percent_are_borne() {
         let (lost, inflight) = (Bytes::new(2_000), Bytes::new(100_000));
-        assert!(!Bbr3::is_inflight_too_high(lost, inflight));
-        assert!(Bbr3::is_inflight_too_high(lost + Bytes::new(1), inflight));
+        assert!(!exceeds_threshold(lost, inflight));
+        assert!(exceeds_threshold(lost + Bytes::new(1), inflight));
     }
 }

@@ -99,6 +99,8 @@ const CWND_GAIN: Ratio = Ratio::new(2, 1);
 #[derive(Debug, Clone)]
 pub struct Bbr3 {
     config: Config,
+    /// `C.has_selective_acks`.
+    has_selective_acks: bool,
 
     state: State,
     /// Whether data was sent after an idle period, and none of it is delivered yet (`BBR.idle_restart`).
@@ -157,9 +159,15 @@ enum State {
 impl Bbr3 {
     /// A controller for a new connection (BBR draft, "Initialization").
     pub fn new(connection: Connection, config: Config) -> Bbr3 {
-        let Connection { now, seed, .. } = connection;
+        let Connection {
+            now,
+            seed,
+            has_selective_acks,
+            ..
+        } = connection;
         Bbr3 {
             config,
+            has_selective_acks,
             state: State::Startup,
             is_restarting_from_idle: false,
             is_recovering: false,

@@ -55,15 +55,19 @@ impl Bbr3 {
     ///
     /// The loss rate is that of the round trip of the newest packet that the ACK acknowledges.
     fn check_startup_high_loss(&mut self, ack: &Ack) {
-        let is_due = self.loss_round.has_just_started() && self.has_recovered_for_a_round(ack);
-        if !is_due
-            || self.startup_losses.stretches < FULL_PIPE_LOSS_RUNS
-            || !Bbr3::is_inflight_too_high(ack.rate.lost_since_send, ack.rate.inflight_at_send)
-        {
-            return;
+        let is_too_much = if self.has_selective_acks {
+            self.loss_round.has_just_started()
+                && self.has_recovered_for_a_round(ack)
+                && self.startup_losses.stretches >= FULL_PIPE_LOSS_RUNS
+                && self.is_inflight_too_high(ack.rate.lost_since_send, ack.rate.inflight_at_send)
+        } else {
+            // "If any packet loss is detected during fast recovery"; the loss that begins it is one.
+            self.fast_recovery_since.is_some() && self.startup_losses.stretches > 0
+        };
+        if is_too_much {
+            self.undo.note_end_of(Return::Startup);
+            self.set_pipe_full();
         }
-        self.undo.note_end_of(Return::Startup);
-        self.set_pipe_full();
     }
 
     /// "The connection has been in fast recovery for at least one full packet-timed round trip": until this ACK, which
@@ -78,5 +82,47 @@ impl Bbr3 {
         self.full_pipe.set_reached();
         let bdp: Bytes = self.bdp(self.bw, Ratio::ONE);
         self.inflight_long_term = Some(bdp.max(self.latest_inflight()));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use units::Time;
+
+    use super::*;
+    use crate::bbr3::Config;
+    use crate::controller::{Cause, Connection, Controller, Recovery};
+    use crate::sampling::{Outstanding, RateSample, Sampler};
+
+    const MSS: Bytes = Bytes::new(1_000);
+
+    /// A Startup after one lost packet of a hundred, which a recovery or a timeout follows, and an ACK.
+    fn after_one_loss(has_selective_acks: bool, follow: impl Fn(&mut Bbr3)) -> Bbr3 {
+        let mut connection = Connection::new(Time::ZERO, MSS, MSS * 100);
+        connection.has_selective_acks = has_selective_acks;
+        let mut bbr3 = Bbr3::new(connection, Config::default());
+        let mut sampler = Sampler::new(Time::ZERO);
+        let mut packet = sampler.on_packet_sent(Time::ZERO, MSS, Outstanding::Nothing);
+        packet.inflight = MSS * 100;
+        sampler.on_packet_lost(&packet);
+        bbr3.on_packet_lost(&Lost::new(Time::ZERO, packet, MSS * 99, &sampler));
+        follow(&mut bbr3);
+        let rate = RateSample {
+            total_delivered: MSS,
+            ..RateSample::default()
+        };
+        bbr3.on_ack(&Ack::new(Time::ZERO, MSS, MSS * 99, MSS * 98, rate));
+        bbr3
+    }
+
+    #[test]
+    fn one_loss_of_a_fast_recovery_ends_startup_without_selective_acks() {
+        let recover = |bbr3: &mut Bbr3| {
+            bbr3.on_recovery(Time::ZERO, Recovery::Entered(Cause::Loss), MSS * 99);
+        };
+        let time_out = |bbr3: &mut Bbr3| bbr3.on_timeout(Time::ZERO, Bytes::ZERO);
+        assert!(after_one_loss(false, recover).full_pipe.is_reached());
+        assert!(!after_one_loss(true, recover).full_pipe.is_reached());
+        assert!(!after_one_loss(false, time_out).full_pipe.is_reached());
     }
 }

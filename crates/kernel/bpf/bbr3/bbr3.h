@@ -15,6 +15,7 @@ static inline void controller_init(struct controller *bbr, const struct connecti
 	bbr->mss = max(connection->mss, 1);
 	bbr->initial_cwnd = max(connection->initial_cwnd, bbr->mss);
 	bbr->cwnd = bbr->initial_cwnd;
+	bbr->has_selective_acks = connection->has_selective_acks;
 	bbr->min_rtt.least_at = connection->now;
 	bbr->min_rtt.recent_at = connection->now;
 	bbr->extra_acked.interval_start = connection->now;

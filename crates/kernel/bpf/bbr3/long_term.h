@@ -4,9 +4,9 @@
 
 #include "up.h"
 
-static inline bool is_inflight_too_high(u64 lost, u64 inflight_at_send)
+static inline bool is_inflight_too_high(const struct controller *bbr, u64 lost, u64 inflight_at_send)
 {
-	return lost > scale(inflight_at_send, config.loss_threshold);
+	return lost > scale(inflight_at_send, config.loss_threshold) || (lost && !bbr->has_selective_acks);
 }
 
 /* The inverse of 1 minus the threshold. */
@@ -45,7 +45,7 @@ static inline void handle_lost_packet(struct controller *bbr, const struct lost 
 	u64 lost_since_send = sub(lost->total_lost, lost->prior_lost);
 	u64 bound;
 
-	if (!bbr->is_probe_sample || !is_inflight_too_high(lost_since_send, lost->inflight_at_send))
+	if (!bbr->is_probe_sample || !is_inflight_too_high(bbr, lost_since_send, lost->inflight_at_send))
 		return;
 	bound = max(inflight_at_loss(lost->bytes, lost->inflight_at_send, lost_since_send),
 		    scale(target_inflight(bbr), config.beta));
@@ -81,7 +81,7 @@ static inline bool adapt_long_term_model(struct controller *bbr, const struct ac
 			}
 		}
 	}
-	if (is_inflight_too_high(ack->rate.lost_since_send, ack->rate.inflight_at_send))
+	if (is_inflight_too_high(bbr, ack->rate.lost_since_send, ack->rate.inflight_at_send))
 		return false;
 	if (ecn_is_marked_too_much(&bbr->ecn, &ack->rate)) {
 		if (bbr->is_probe_sample)

@@ -24,11 +24,18 @@ static inline bool has_recovered_for_a_round(const struct controller *bbr, const
 	return bbr->is_in_fast_recovery && ack->rate.prior_delivered >= bbr->fast_recovery_since;
 }
 
+static inline bool are_startup_losses_too_many(const struct controller *bbr, const struct ack *ack)
+{
+	if (!bbr->has_selective_acks)
+		return bbr->is_in_fast_recovery && bbr->startup_losses.stretches;
+	return bbr->loss_round.has_just_started && has_recovered_for_a_round(bbr, ack) &&
+	       bbr->startup_losses.stretches >= config.full_losses &&
+	       is_inflight_too_high(bbr, ack->rate.lost_since_send, ack->rate.inflight_at_send);
+}
+
 static inline void check_startup_high_loss(struct controller *bbr, const struct ack *ack)
 {
-	if (!bbr->loss_round.has_just_started || !has_recovered_for_a_round(bbr, ack) ||
-	    bbr->startup_losses.stretches < config.full_losses ||
-	    !is_inflight_too_high(ack->rate.lost_since_send, ack->rate.inflight_at_send))
+	if (!are_startup_losses_too_many(bbr, ack))
 		return;
 	note_end_of(&bbr->undo, TO_STARTUP);
 	set_pipe_full(bbr);

@@ -124,6 +124,7 @@ struct controller {
 	u64 cwnd;
 	u64 saved_cwnd;
 	u64 delivered;
+	bool has_selective_acks;
 
 	enum mode mode;
 	bool is_restarting_from_idle;

@@ -74,6 +74,7 @@ static inline void begin(struct tcp_sock *tp)
 		.mss = tp->mss_cache,
 		.initial_cwnd = times(tp->snd_cwnd, tp->mss_cache),
 		.seed = (u64)bpf_get_prandom_u32() << 32 | bpf_get_prandom_u32(),
+		.has_selective_acks = IS_SET(tp, rx_opt.sack_ok),
 	};
 	struct flow *flow;
 

@@ -83,6 +83,10 @@ struct minmax {
 	struct minmax_sample s[3];
 };
 
+struct tcp_options_received {
+	u16 sack_ok : 3;
+};
+
 struct tcp_sock {
 	struct inet_connection_sock inet_conn;
 	u64 tcp_wstamp_ns;
@@ -102,6 +106,7 @@ struct tcp_sock {
 	u32 snd_cwnd;
 	u32 snd_cwnd_clamp;
 	u8 is_cwnd_limited : 1;
+	struct tcp_options_received rx_opt;
 };
 
 struct rate_sample {

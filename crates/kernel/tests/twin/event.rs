@@ -45,6 +45,7 @@ impl Event {
                     connection.mss.get(),
                     connection.initial_cwnd.get(),
                     connection.seed,
+                    connection.has_selective_acks.into(),
                 ];
             }
             Event::IdleRestart(now) => words.at(1, now),
@@ -90,7 +91,7 @@ impl Event {
 pub struct Words {
     kind: u64,
     mss: u64,
-    connection: [u64; 4],
+    connection: [u64; 5],
     lost: [u64; 9],
     ack: AckWords,
 }

@@ -12,7 +12,7 @@ use crate::host::{SnapshotWords, WORDS};
 pub const RECORD: usize = 1 + EVENT + WORDS;
 
 const EVENT: usize = 2 + CONNECTION + LOST + ACK;
-const CONNECTION: usize = 4;
+const CONNECTION: usize = 5;
 const LOST: usize = 9;
 const ACK: usize = 22;
 
@@ -48,6 +48,7 @@ fn of_words(words: &[u64]) -> Event {
             let (mss, cwnd) = (Bytes::new(connection[1]), Bytes::new(connection[2]));
             let mut new = Connection::new(time(connection[0]), mss, cwnd);
             new.seed = connection[3];
+            new.has_selective_acks = connection[4] != 0;
             Event::New(new)
         }
         1 => Event::IdleRestart(now),

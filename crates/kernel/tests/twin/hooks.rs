@@ -10,12 +10,17 @@ const LOSS: u8 = 4;
 
 /// The events of a connection that has begun, if the hooks are called in this order.
 fn told(script: &[String]) -> Vec<String> {
+    let begin = lines(&["sack_ok 1", "tcp_clock_cache 1000", "init 0"]);
+    let mut told = answers(&[&begin, script].concat());
+    assert_eq!(told.remove(0), "new");
+    told
+}
+
+fn answers(script: &[String]) -> Vec<String> {
     let host = Host::compile("hooks.c", &[]);
-    let script = format!("tcp_clock_cache 1000\ninit 0\n{}\n", script.join("\n"));
+    let script = format!("{}\n", script.join("\n"));
     let answer = String::from_utf8(host.answer(script.as_bytes())).expect("text");
-    let mut lines = answer.lines();
-    assert_eq!(lines.next(), Some("new"));
-    lines.map(str::to_owned).collect()
+    answer.lines().map(str::to_owned).collect()
 }
 
 fn at(clock: u64) -> String {
@@ -40,6 +45,14 @@ fn ack(clock: u64, delivered: u32, newly: u32, lost: u32, losses: u32) -> Vec<St
 
 fn lines(lines: &[&str]) -> Vec<String> {
     lines.iter().map(ToString::to_string).collect()
+}
+
+/// The bit `TCP_SACK_SEEN`; `TCP_DSACK_SEEN` is another.
+#[test]
+fn a_peer_without_sack_is_told() {
+    assert_eq!(answers(&lines(&["init 0"])), ["new, without SACK"]);
+    assert_eq!(answers(&lines(&["sack_ok 1", "init 0"])), ["new"]);
+    assert_eq!(answers(&lines(&["sack_ok 5", "init 0"])), ["new"]);
 }
 
 #[test]

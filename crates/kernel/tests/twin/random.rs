@@ -77,6 +77,7 @@ fn connection(twins: &Twins, random: &mut Random, is_wild: bool, events: &mut Ve
         Bytes::new(stream.mss * random.below(50)),
     );
     connection.seed = random.0.next_u64();
+    connection.has_selective_acks = !random.one_in(4);
     let mut controller = twins.any();
     let mut tell = |event: Event, controller: &mut AnyController| {
         event.happen(controller, |connection| twins.make(connection));

@@ -63,6 +63,9 @@ fn run(twins: &Twins, scripts: &Scripts, number: usize, seed: u64) {
             deadline: None,
         });
     }
+    if number % 3 == 1 {
+        second.receiver.max_sack_blocks = 0;
+    }
     let mut path = path(number, seed);
     if answers_marks {
         path.forward.effects.queue = Discipline::CoDel(CoDel {
