@@ -206,7 +206,9 @@ fn decreasing_bandwidth_10x_and_ensuring_max_bandwidth_adapts_down() {
 
 #[test]
 fn handling_token_bucket_policers() {
-    // With a BDP of eight packets, a probe comes so soon that what it loses is a larger share (`docs/bbr3.md`).
+    // With a BDP of eight packets, a probe comes so soon that what it loses is a larger share. Two rules of the draft
+    // take it to a tenth (`docs/bbr3.md`): a bound below the burst whose losses were too many (`InflightAtLoss`), and
+    // probes that are never precautionary (`IsTimeToGoDown`).
     for (policed, rtt, most) in [
         (mbit(1), millis(100), 0.12),
         (mbit(10), millis(100), 0.05),
