@@ -59,6 +59,7 @@ macro_rules! controllers {
 
         /// Any controller, without indirection.
         #[derive(Debug, Clone)]
+        #[expect(clippy::large_enum_variant, reason = "a box would allocate")]
         #[non_exhaustive]
         pub enum AnyController {
             $($(#[$about])* $controller($controller),)*
