@@ -98,7 +98,7 @@ fn choice(goal: Goal, outcomes: &Outcomes, sampling: &Sampling) -> Option<Choice
         fit = (0..count).collect();
     }
     let score = |one: usize| {
-        let scores = outcomes.all_of(one).map(|of| goal.score(of).ln());
+        let scores = outcomes.all_of(one).map(|of| libm::log(goal.score(of)));
         mean(&scores.collect::<Vec<f64>>()).unwrap_or(f64::NEG_INFINITY)
     };
     let best = *fit

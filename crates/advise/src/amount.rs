@@ -96,7 +96,7 @@ impl Amount {
         let between = (1..steps.saturating_sub(1)).map(|step| {
             let share = f64::from(step) / f64::from(steps - 1);
             let value = if is_log {
-                low * (high / low).powf(share)
+                low * libm::pow(high / low, share)
             } else {
                 low + (high - low) * share
             };
@@ -137,7 +137,7 @@ impl Amount {
 /// Rounds to this many significant digits, by way of decimal text, so that the result is the same on every machine.
 fn rounded(value: f64, digits: i32) -> f64 {
     let decimals = if value > 0.0 {
-        digits - 1 - value.log10().floor() as i32
+        digits - 1 - libm::log10(value).floor() as i32
     } else {
         0
     };

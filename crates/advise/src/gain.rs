@@ -96,8 +96,8 @@ fn decides(ratios: &[(usize, f64)], sampling: &Sampling) -> Option<Decides> {
         });
         let (below, above) = sorted.split_at(sorted.len() / 2);
         let centre = |half: &[(usize, f64)]| {
-            let logs: Vec<f64> = half.iter().map(|(_, ratio)| ratio.ln()).collect();
-            mean(&logs).map(f64::exp)
+            let logs: Vec<f64> = half.iter().map(|(_, ratio)| libm::log(*ratio)).collect();
+            mean(&logs).map(libm::exp)
         };
         let most = |half: &[(usize, f64)], is_so: fn(f64) -> bool| {
             let so = half.iter().filter(|(_, ratio)| is_so(*ratio));
@@ -118,7 +118,7 @@ fn decides(ratios: &[(usize, f64)], sampling: &Sampling) -> Option<Decides> {
         })
     };
     let parts = (0..sampling.ranges.len()).filter_map(halves);
-    let apart = |of: &Decides| (of.below / of.above).ln().abs();
+    let apart = |of: &Decides| libm::log(of.below / of.above).abs();
     parts.max_by(|one, other| apart(one).total_cmp(&apart(other)))
 }
 

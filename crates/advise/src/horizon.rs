@@ -46,9 +46,9 @@ impl Sampled {
             .map_or(0.0, |buffer| buffer.get() as f64);
         let full = (bdp + buffer) / PACKET;
         let loss = path.data.effects.loss.mean();
-        let cubic = 1.054 * (rtt / loss).powf(0.75);
+        let cubic = 1.054 * libm::pow(rtt / loss, 0.75);
         let reno = 1.22 / loss.sqrt();
         let window = full.min(cubic.max(reno));
-        (window * REDUCTION / C).cbrt()
+        libm::cbrt(window * REDUCTION / C)
     }
 }

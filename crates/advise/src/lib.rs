@@ -44,6 +44,7 @@ mod ranges;
 mod ratio;
 mod rows;
 mod seed;
+mod student;
 mod summary;
 pub mod words;
 

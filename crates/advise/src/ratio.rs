@@ -1,8 +1,9 @@
 //! The ratio of two outcomes that were measured in pairs, and its confidence interval.
 
 use serde::{Deserialize, Serialize};
-use statrs::distribution::{ContinuousCDF, StudentsT};
 use tables::statistics::{deviation, mean};
+
+use super::student;
 
 /// The probability that all intervals together contain their true values.
 const CONFIDENCE: f64 = 0.95;
@@ -22,13 +23,13 @@ impl Ratio {
     /// Computes the mean and the interval, by Student's t distribution of the logarithms. Several comparisons share the
     /// error probability (Bonferroni). Returns nothing without ratios.
     pub fn of(ratios: impl IntoIterator<Item = f64>, comparisons: usize) -> Option<Ratio> {
-        let logs: Vec<f64> = ratios.into_iter().map(f64::ln).collect();
+        let logs: Vec<f64> = ratios.into_iter().map(libm::log).collect();
         let centre = mean(&logs)?;
         let half = half_width(&logs, comparisons);
         Some(Ratio {
-            mean: centre.exp(),
-            low: half.map(|half| (centre - half).exp()),
-            high: half.map(|half| (centre + half).exp()),
+            mean: libm::exp(centre),
+            low: half.map(|half| libm::exp(centre - half)),
+            high: half.map(|half| libm::exp(centre + half)),
         })
     }
 }
@@ -37,8 +38,8 @@ fn half_width(logs: &[f64], comparisons: usize) -> Option<f64> {
     let deviation = deviation(logs)?;
     let count = logs.len() as f64;
     let doubt = (1.0 - CONFIDENCE) / comparisons.max(1) as f64;
-    let student = StudentsT::new(0.0, 1.0, count - 1.0).ok()?;
-    Some(student.inverse_cdf(1.0 - doubt / 2.0) * deviation / count.sqrt())
+    let within = student::within(1.0 - doubt, logs.len() - 1);
+    Some(within * deviation / count.sqrt())
 }
 
 #[cfg(test)]
