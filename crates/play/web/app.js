@@ -239,15 +239,21 @@ function open(panel) {
     $(panel).querySelector("textarea")?.focus();
 }
 
+// What takes longer than this is followed by a rest as long: a page that only draws hears nobody.
+const LONG_MS = 100;
+
 function oncePerFrame(call) {
-    let isAsked = false;
+    let isAsked = false, took = 0;
+    const frame = () => requestAnimationFrame(() => {
+        isAsked = false;
+        const began = performance.now();
+        call();
+        took = performance.now() - began;
+    });
     return () => {
         if (!isAsked) {
             isAsked = true;
-            requestAnimationFrame(() => {
-                isAsked = false;
-                call();
-            });
+            took > LONG_MS ? setTimeout(frame, took) : frame();
         }
     };
 }

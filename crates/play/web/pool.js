@@ -1,6 +1,7 @@
 // Workers that run scenarios beside the page. Each has one run at a time.
 
 import { gather } from "./gather.js";
+import { isName } from "./head.js";
 import { loadModule, loadScript } from "./parts.js";
 import { visible } from "./visible.js";
 import { Sandbox, openWorker } from "./workers.js";
@@ -10,6 +11,8 @@ const SILENCE_MS = 3000;
 const START_MS = 20_000;
 // A worker that says more than this is ended. The simulator says something at most every 8 ms, also to a page that listens later.
 const MOST_AT_ONCE = 2000, MOST_PER_SECOND = 200;
+// Of records of parts of a run, a page reads so many that they take at most this share of its time.
+const MAX_SHARE = 0.25;
 // The most characters of an error.
 const MAX_MESSAGE = 500;
 const NO_SOURCES = "{}";
@@ -94,7 +97,7 @@ export class Pool {
 
     #send(job) {
         const { worker } = job;
-        Object.assign(worker, { job, since: performance.now(), said: 0 });
+        Object.assign(worker, { job, since: performance.now(), said: 0, readsFrom: 0 });
         worker.port.postMessage({ id: job.id, ...job.task });
         this.#expect(worker);
     }
@@ -135,12 +138,14 @@ export class Pool {
             return;
         }
         this.#expect(worker);
-        if (record || done) {
+        const began = performance.now();
+        if (done || (record && began >= worker.readsFrom)) {
             try {
                 job.hear.record(record, done);
             } catch ({ message }) {
                 this.#lose(worker, readable({ message: `the record of the run cannot be read, and the run was ended: ${message}` }));
             }
+            worker.readsFrom = began + (performance.now() - began) / MAX_SHARE;
         }
         if (done && worker.job === job) {
             this.#release(job);
@@ -189,10 +194,14 @@ function sources({ task }) {
 function readable(error) {
     const { message, line, where } = error ?? {};
     return {
-        message: typeof message === "string" ? visible(message.slice(0, MAX_MESSAGE)) : "the run ended with an error that has no text",
+        message: typeof message === "string" ? oneLine(message) : "the run ended with an error that has no text",
         line: Number.isInteger(line) ? line : null,
-        where: typeof where === "string" ? where : undefined,
+        where: isName(where) ? where : undefined,
     };
+}
+
+function oneLine(message) {
+    return visible(message.slice(0, MAX_MESSAGE)).replace(/\s+/g, " ");
 }
 
 function silence({ isReady, job }) {

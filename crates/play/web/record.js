@@ -1,44 +1,114 @@
-// A record from the simulator's bytes, whose form src/binary.rs describes.
+// A record from the simulator's bytes, whose form src/binary.rs describes. A controller can forge that of its own run, so all is bounded
+// here and in head.js that pictures and tables rely on.
 
-// Returns { summary, path, payload_share, samples, throughput, queue, transfers }. A table is an object of columns. A column of numbers is a Float64Array with
-// NaN for no value, and a column of texts an Array with null. `bytes` is a Uint8Array with a buffer of its own, which the columns share.
-// Throws an Error if it is none: a controller can forge it.
-export function decode({ buffer }) {
+import { MAX_FLOWS, MOST, checkHead, isCount, isName, lacks } from "./head.js";
+
+// In bytes: more than the summary of a thousand flows, and of a thousand links with all changes that a text can have.
+const MOST_HEAD = 1 << 23;
+const MOST_COLUMNS = 40;
+
+// The most rows that the simulator keeps (`Series`, `Throughput`, `Transfers` of the crate record), in all and with one key. The rows
+// with a key are together, keys and times ascend, and so does a key from zero.
+const TABLES = {
+    samples: { key: "flow", time: "at_s", most: 1_010_000, mostOfKey: 20_010 },
+    throughput: { key: "flow", time: "from_s", most: 4096 * MAX_FLOWS, mostOfKey: 4096 },
+    queue: { key: "hop", time: "at_s", most: 1_300_000, mostOfKey: 20_010 },
+    transfers: { most: 500_000 },
+};
+const TEXTS = ["controller", "link", "state"];
+
+// Returns { summary, path, payload_share, samples, throughput, queue, transfers }. A table is an object of columns. A column of numbers is
+// a Float64Array with NaN for no value, and a column of texts an Array with null. `bytes` is a Uint8Array with a buffer of its own, which
+// the columns share. Throws an Error of one line if it is no record.
+export function decode(bytes) {
+    const buffer = bytes?.buffer;
+    lacks(!(buffer instanceof ArrayBuffer && buffer.byteLength >= 8), "bytes");
     const length = new DataView(buffer).getUint32(0, true);
-    const head = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 4, length)));
-    check(head);
+    const begin = aligned(4 + length);
+    lacks(length > MOST_HEAD || begin > buffer.byteLength, "a head");
+    const head = parsed(new Uint8Array(buffer, 4, length));
+    checkHead(head);
     const { summary, path, payload_share, tables } = head;
-    const cells = Math.ceil((4 + length) / 8) * 8;
+    lacks(Object.keys(tables ?? {}).join() !== Object.keys(TABLES).join(), "its tables");
     const record = { summary, path, payload_share };
-    for (const [name, { rows, columns }] of Object.entries(tables)) {
-        record[name] = {};
-        for (const [column, { at, texts }] of Object.entries(columns)) {
-            record[name][column] = texts
-                ? Array.from(new Uint16Array(buffer, cells + at, rows), (index) => (index === 0 ? null : texts[index - 1]))
-                : new Float64Array(buffer, cells + at, rows);
-        }
+    const mostKeys = { flow: summary.flows.length, hop: 1 + summary.next.length };
+    const cells = { buffer, begin, at: begin };
+    for (const [name, rules] of Object.entries(TABLES)) {
+        record[name] = table(tables[name] ?? {}, cells, name, rules.most);
+        lacks(rules.key && !isOrdered(record[name], rules, mostKeys[rules.key]), `the order of ${name}`);
     }
+    lacks(cells.at !== buffer.byteLength, "an end");
     return record;
 }
 
-const TABLES = ["queue", "samples", "throughput", "transfers"];
-// As those of src/bounds.rs.
-const MAX_FLOWS = 1000, MAX_LINKS = 1000, MAX_DURATION_S = 3600;
+const aligned = (at) => Math.ceil(at / 8) * 8;
 
-function check({ summary, path, payload_share, tables }) {
-    const isTable = ({ columns }) => Object.values(columns).every(({ texts = [] }) => texts.every((text) => typeof text === "string"));
-    const holds = [
-        [summary.flows.length <= MAX_FLOWS && summary.flows.every(isFlow), "its flows"],
-        [summary.duration_s >= 0 && summary.duration_s <= MAX_DURATION_S, "its duration"],
-        [path.links.length <= MAX_LINKS && path.rtprops_ms.length === summary.flows.length && payload_share > 0, "its path"],
-        [Object.keys(tables).sort().join() === TABLES.join() && Object.values(tables).every(isTable), "its tables"],
-    ];
-    const [, wrong] = holds.find(([is]) => !is) ?? [];
-    if (wrong) {
-        throw new Error(`it lacks ${wrong}`);
+function parsed(bytes) {
+    try {
+        return JSON.parse(new TextDecoder().decode(bytes));
+    } catch {
+        return null;
     }
 }
 
-function isFlow({ id, group, controller }, place) {
-    return id === place && Number.isInteger(group) && typeof controller === "string";
+// A table from the cells, which follow each other in the order of the columns.
+function table({ rows, columns }, cells, name, most) {
+    const places = Object.entries(columns ?? {});
+    lacks(!isCount(rows) || rows > most || places.length > MOST_COLUMNS, `the rows of ${name}`);
+    return Object.fromEntries(places.map(([column, place]) => {
+        const { at, texts } = place ?? {};
+        const isOfTexts = TEXTS.includes(column);
+        const end = cells.at + rows * (isOfTexts ? 2 : 8);
+        const isThere = /^[a-z]\w*$/.test(column) && cells.begin + at === cells.at && end <= cells.buffer.byteLength && isOfTexts === Array.isArray(texts);
+        lacks(!isThere, `a column of ${name}`);
+        const own = isOfTexts ? named(new Uint16Array(cells.buffer, cells.at, rows), texts) : new Float64Array(cells.buffer, cells.at, rows);
+        lacks(isOfTexts ? own === null : !areNumbers(own), `the cells of ${name}.${column}`);
+        cells.at = aligned(end);
+        return [column, own];
+    }));
+}
+
+function areNumbers(cells) {
+    for (let row = 0; row < cells.length; row++) {
+        const cell = cells[row];
+        // NaN is no value.
+        if (!(cell >= 0 && cell <= MOST) && cell === cell) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// The names of cells; null if one has none.
+function named(cells, texts) {
+    if (!texts.every(isName)) {
+        return null;
+    }
+    const names = [null, ...texts];
+    const own = new Array(cells.length);
+    for (let row = 0; row < cells.length; row++) {
+        const index = cells[row];
+        if (index >= names.length) {
+            return null;
+        }
+        own[row] = names[index];
+    }
+    return own;
+}
+
+// Whether the rows of each key are together, no more than there may be, and with the keys and the times ascending.
+function isOrdered(table, { key, time, mostOfKey }, mostKeys) {
+    const keys = table[key], times = table[time];
+    let first = 0;
+    for (let row = 0; row < (keys?.length ?? 0); row++) {
+        if (row === 0 || keys[row] > keys[row - 1]) {
+            first = row;
+        } else if (!(keys[row] === keys[row - 1] && times[row] >= times[row - 1])) {
+            return false;
+        }
+        if (!(isCount(keys[row]) && keys[row] < mostKeys && times[row] >= 0 && row - first < mostOfKey)) {
+            return false;
+        }
+    }
+    return keys !== undefined && times !== undefined;
 }

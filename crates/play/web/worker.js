@@ -30,6 +30,8 @@ export function serve(port, module) {
     const dataOf = get.call.bind(get);
     say = port.postMessage.bind(port);
     compiled = module;
+    // A controller has this thread, and no others.
+    delete self.Worker;
     port.onmessage = (event) => hear(dataOf(event));
     say({ ready: true });
 }

@@ -7,19 +7,24 @@
 
 import { after } from "./search.js";
 
+// A picture has no place for more pieces than these.
+const MOST_PIECES = 10_000;
+
 // The data of a flow in flight at a time, in pieces of `unit` bytes: calls `piece(acked_ms, isExpected)` with the time of its ACK,
 // ascending. An ACK for several packets tells when the last of them came; the others left the bottleneck one after another at its
-// rate. After the end of the record, the flow is expected to have this rate.
-export function inFlight(flow, time_ms, { unit, rate_bps, expected_bps, turn }, piece) {
+// rate. After the end of the record, the flow is expected to have this rate. There are at most `most` pieces.
+export function inFlight(flow, time_ms, { unit, rate_bps, expected_bps, turn, most }, piece) {
     const { at } = flow, delivered = flow.column("delivered_bytes");
     const now = after(at, time_ms) - 1;
     if (now < 0 || !flow.isAlive(time_ms)) {
         return;
     }
     const last = delivered[now] + flow.inNetwork[now];
+    let left = most;
     const pieces = (begin, end, acked_ms, isExpected) => {
-        for (let bytes = (Math.floor(begin / unit) + 1) * unit; bytes <= end; bytes += unit) {
+        for (let bytes = (Math.floor(begin / unit) + 1) * unit; bytes <= end && left > 0; bytes += unit) {
             piece(acked_ms(bytes), isExpected);
+            left -= 1;
         }
     };
     // In an outage, none follows another.
@@ -44,7 +49,8 @@ export function packets(flows, time_ms, { unit, rate_bps, rtpropOf }) {
     flows.forEach((flow, place) => {
         const rtprop_ms = rtpropOf(flow);
         const expected_bps = (rate_bps * atEnd[place]) / all;
-        inFlight(flow, time_ms, { unit, rate_bps, expected_bps, turn: place / flows.length }, (acked_ms, isExpected) => {
+        const rest = { turn: place / flows.length, most: MOST_PIECES - waiting.length - moving.length };
+        inFlight(flow, time_ms, { unit, rate_bps, expected_bps, ...rest }, (acked_ms, isExpected) => {
             const left = acked_ms - time_ms;
             if (left > rtprop_ms) {
                 waiting.push({ flow, isExpected, left: left - rtprop_ms });

@@ -7,6 +7,8 @@
 import { between } from "./search.js";
 
 const INTERVAL_MS = 200, LEAST_INTERVALS = 50, MOST_INTERVALS = 400;
+// A record has at most so many intervals of a flow.
+const MOST_RECORDED = 4096;
 
 // The ends of intervals, and for each flow what it delivered in them.
 export function deliveries(run) {
@@ -29,7 +31,7 @@ function ofSamples(run) {
 function ofThroughput(run) {
     const { flow = [], from_s = [], interval_s = [], delivered_bytes = [] } = run.throughput;
     const interval = (interval_s[0] ?? 1) * 1000;
-    const count = Math.max(Math.min(Math.floor(run.now_ms / interval), flow.length), 1);
+    const count = Math.max(Math.min(Math.floor(run.now_ms / interval) || 0, flow.length, MOST_RECORDED), 1);
     const ends = Float64Array.from({ length: count }, (_, place) => (place + 1) * interval);
     const places = new Map(run.flows.map(({ id }, place) => [id, place]));
     const delivered = run.flows.map(() => new Float64Array(count));
