@@ -3,9 +3,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
+import { raced } from "../../web/editor/race.js";
 import { flows } from "../../web/flows.js";
 import { isReadable, MOST_CHARACTERS, MOST_LINES } from "../../web/state/bounds.js";
-import { blocks, named, read } from "../../web/state/document.js";
+import { blocks, named, read, remove } from "../../web/state/document.js";
 import { parse } from "../../web/state/quantity.js";
 
 const raw = (text, key) => blocks(text)[0].values.get(key);
@@ -60,6 +61,23 @@ test("a text is read once, however many ask", () => {
     assert.equal(splits, 1);
     assert.equal(calls(Array.prototype, "filter", () => named(text, "link")), 0);
     assert.deepEqual(named(text, "none"), []);
+});
+
+test("a race reads a text as often with many flows as with one", () => {
+    const splits = (count) => calls(String.prototype, "split", () => {
+        const beside = raced('[[flow]]\ncontroller = "reno"\n'.repeat(count), "bbr1");
+        assert.equal(named(beside(null), "flow").length, 1);
+        assert.equal(named(beside("cubic"), "flow").length, 2);
+    });
+    assert.equal(splits(2000), splits(1));
+});
+
+test("blocks that are removed take their comments with them", () => {
+    const text = "# all\na = 1\n[x]\nb = 1\n\n# of y\n[y]\nc = 1\n# of z\n[z]\n\n[x]\nd = 1\n";
+    const named = (...names) => blocks(text).filter(({ name }) => names.includes(name));
+    assert.equal(remove(text, named("y")), "# all\na = 1\n[x]\nb = 1\n\n# of z\n[z]\n\n[x]\nd = 1\n");
+    assert.equal(remove(text, named("x", "y", "z")), "# all\na = 1\n");
+    assert.equal(remove(text, []), text);
 });
 
 test("a value that is closed is read to its end", () => {

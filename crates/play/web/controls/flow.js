@@ -53,7 +53,7 @@ export class Flow {
             }));
         }
         this.#controls = [controller, ...further];
-        const away = button("Remove", () => state.change({ text: remove(state.text, block()) }), { className: "small" });
+        const away = button("Remove", () => state.change({ text: remove(state.text, [block()]) }), { className: "small" });
         away.disabled = named(state.text, "flow").length < 2;
         const more = element("details", {}, element("summary", {}, "Number, start, what it sends"), ...further.map((it) => it.root), away);
         this.root = element("div", { className: "group flow" }, controller.root, more);

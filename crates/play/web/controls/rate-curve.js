@@ -155,10 +155,7 @@ export class RateCurve {
 
     // Writes the steps as changes in place of those that are there. The first step is the link's own rate.
     #write(steps) {
-        let text = this.#state.text;
-        for (const block of this.#changes().reverse()) {
-            text = remove(text, block);
-        }
+        let text = remove(this.#state.text, this.#changes());
         const rate = this.#rate();
         const whole = duration(this.#state.text);
         const added = [];

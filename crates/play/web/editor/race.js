@@ -2,7 +2,7 @@
 
 import { button, element } from "../dom.js";
 import { CONTROLLERS, OWN_CONTROLLER, title } from "../flows.js";
-import { insert, named, remove, source, write } from "../state/document.js";
+import { blocks, remove, source } from "../state/document.js";
 import { shown } from "../state/quantity.js";
 
 export class Race {
@@ -44,9 +44,10 @@ export class Race {
             return { rival, cells, row: element("tr", {}, element("th", { scope: "row" }, rival ? title(rival) : "alone"), ...cells) };
         });
         this.body.replaceChildren(...rows.map(({ row }) => row));
+        const beside = raced(this.#state.text, controller);
         this.#runs = rows.map(({ rival, cells }) => {
             const options = { slot: `race ${rival}`, controllers: this.#state.controllers };
-            return this.#engine.run(raced(this.#state.text, controller, rival), options, {
+            return this.#engine.run(beside(rival), options, {
                 record: (record, done) => done && result(cells, record.summary.flows),
                 error: (problem) => {
                     cells.forEach((cell) => (cell.textContent = "–"));
@@ -72,23 +73,17 @@ function result(cells, [own, other]) {
     cells[3].textContent = shown("share", own.sent_bytes > 0 ? own.retransmitted_bytes / own.sent_bytes : null);
 }
 
-// The scenario with the place of its first flow for this controller, and for its rival.
-function raced(text, controller, rival) {
-    let only = text;
-    for (let flows = named(only, "flow"); flows.length > 1; flows = named(only, "flow")) {
-        only = remove(only, flows.at(-1));
-    }
-    for (const [key, value] of [["controller", controller], ["count", undefined], ["start", undefined], ["app", undefined], ["bytes", undefined]]) {
-        const [flow] = named(only, "flow");
-        if (value !== undefined || flow?.values.has(key)) {
-            only = write(only, flow, key, value);
-        }
-    }
-    if (rival === null) {
-        return only;
-    }
-    const [flow] = named(only, "flow");
-    const lines = source(only, flow).split("\n");
-    return insert(only, flow, lines.map((line) => line.replace(/^(\s*controller\s*=\s*).*$/, `$1"${rival}"`)));
+// The scenario for one flow with this controller, as a function of its rival, which is null for none. Both are like the first flow, with
+// as much to send as they can. The text is read once, however many flows it has.
+export function raced(text, controller) {
+    const isPart = ({ name }) => name.startsWith("flow.");
+    const all = blocks(text).filter((block) => block.name === "flow" || isPart(block));
+    const others = remove(text, all);
+    const [first, ...rest] = all;
+    const after = rest.findIndex((block) => !isPart(block));
+    const parts = rest.slice(0, after < 0 ? rest.length : after).filter(({ name }) => name !== "flow.app");
+    const [, ...values] = first ? source(text, first, ["controller", "count", "start", "app", "bytes"]).split("\n") : [];
+    const kept = [...values, ...parts.map((block) => source(text, block))];
+    const flow = (name) => ["[[flow]]", `controller = "${name}"`, ...kept].join("\n");
+    return (rival) => [others, flow(controller), ...(rival === null ? [] : [flow(rival)]), ""].join("\n");
 }
-

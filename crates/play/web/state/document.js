@@ -87,12 +87,18 @@ export function write(text, block, key, value) {
     return lines.join("\n");
 }
 
-// The text without the block, and without the blank lines and comments right before it, which are about it.
-export function remove(text, block) {
+// The text without these blocks, which are in its order, and without the comments right before each, which are about it.
+export function remove(text, blocks) {
     const lines = text.split("\n");
-    const from = start(lines, block);
-    lines.splice(from, end(lines, block) - from);
-    return tidy(lines);
+    const parts = blocks.map((block) => [start(lines, block), end(lines, block)]);
+    let gone = 0;
+    const kept = lines.filter((_, at) => {
+        while (gone < parts.length && parts[gone][1] <= at) {
+            gone++;
+        }
+        return gone === parts.length || at < parts[gone][0];
+    });
+    return tidy(kept);
 }
 
 // The text with these lines after a block, or at the end.
@@ -103,10 +109,12 @@ export function insert(text, block, added) {
     return tidy(lines);
 }
 
-// The lines of the block as text.
-export function source(text, block) {
+// The lines of the block as text, without the values of these keys.
+export function source(text, block, without = []) {
     const lines = text.split("\n");
-    return lines.slice(block.from, end(lines, block)).join("\n");
+    const left = without.map((key) => block.values.get(key)).filter((value) => value !== undefined);
+    const isOwn = (_, at) => at >= block.from && !left.some(({ line, last }) => line <= at && at <= last);
+    return lines.slice(0, end(lines, block)).filter(isOwn).join("\n");
 }
 
 function tidy(lines) {
