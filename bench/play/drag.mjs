@@ -17,7 +17,7 @@ const { page } = await visit(browser, server.address);
 await ran(page);
 const measured = await page.evaluate(async (drags) => {
     const slider = document.querySelector("input[type=range][aria-label=RTprop]");
-    const [numbers, results] = ["numbers", "results"].map((id) => document.getElementById(id));
+    const [numbers, results, problem] = ["numbers", "results", "problem"].map((id) => document.getElementById(id));
     const frame = () => new Promise(requestAnimationFrame);
     const wait = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
     let value = 0;
@@ -27,11 +27,14 @@ const measured = await page.evaluate(async (drags) => {
         slider.dispatchEvent(new Event("input", { bubbles: true }));
     };
     const until = (state) =>
-        new Promise((resolve) => {
+        new Promise((resolve, reject) => {
             const observer = new MutationObserver(() => {
                 if (results.dataset[state] === "true") {
                     observer.disconnect();
                     resolve(performance.now());
+                } else if (results.dataset.done === "failed") {
+                    observer.disconnect();
+                    reject(new Error(`the run failed: ${problem.textContent}`));
                 }
             });
             observer.observe(results, { attributes: true });
@@ -45,6 +48,8 @@ const measured = await page.evaluate(async (drags) => {
         const began = performance.now();
         slide();
         const whole = until("done");
+        // It fails as the first picture does.
+        whole.catch(() => {});
         all.first.push((await until("shown")) - began);
         await wait(0);
         all.painted.push(performance.now() - began);
