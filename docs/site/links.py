@@ -32,7 +32,7 @@ class Page(HTMLParser):
                 continue
             if name == "id" or (tag, name) == ("a", "name"):
                 self.anchors.add(value)
-            elif name in ("href", "src", "data", "poster"):
+            elif name in ("href", "src", "srcset", "data", "poster"):
                 (self.links if tag == "a" else self.loads).append(value)
 
     def handle_endtag(self, tag: str) -> None:

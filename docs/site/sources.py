@@ -9,7 +9,7 @@ import subprocess
 from pathlib import Path
 from urllib.parse import quote, unquote
 
-LINK = re.compile(r'(href|src)="([^":#?]+)"')
+LINK = re.compile(r'(href|src|srcset)="([^":#?]+)"')
 # Browsers show pictures, and people keep notebooks: these stay as they are.
 KEPT = {".png", ".svg", ".ipynb"}
 PAGE = """<!DOCTYPE html>
