@@ -30,6 +30,18 @@ for (const [name, options] of Object.entries(LOOKS)) {
     });
 }
 
+test("paper has all pictures, also those that are far from the window", async () => {
+    const { page, context } = await visit(opened.browser, opened.address, { viewport: { width: 800, height: 600 } });
+    await page.emulateMedia({ media: "print" });
+    await page.evaluate(() => dispatchEvent(new Event("beforeprint")));
+    // A change of the page's size is drawn in a later frame.
+    await page.waitForTimeout(500);
+    const shown = await page.locator("figure.view:not([hidden]) canvas[role=img]").evaluateAll((all) => all.map((canvas) => canvas.getAttribute("aria-label")));
+    assert.ok(shown.length >= 8, shown.join("; "));
+    assert.deepEqual(shown.filter((label) => !label?.includes(", ")), [], "these are empty");
+    await context.close();
+});
+
 test("every control has a name", async () => {
     const { page, context } = await visit(opened.browser, opened.address);
     await page.evaluate(() => document.querySelectorAll("details").forEach((it) => (it.open = true)));

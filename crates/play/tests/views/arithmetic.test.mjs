@@ -86,6 +86,24 @@ test("a state lasts until the next one begins, and a pause has none", () => {
     ]);
 });
 
+test("the latest value is found behind many rows that have none, which are read once", () => {
+    const times = Float64Array.from({ length: 10_000 }, (_, row) => row);
+    const values = Float64Array.from(times, (row) => (row === 5 || row === 9000 ? row : NaN));
+    let read = 0;
+    const counted = new Proxy(values, { get: (all, name) => (read += /^\d+$/.test(String(name)), name === "map" ? all.map.bind(all) : all[name]) });
+    for (let turn = 0; turn < 100; turn++) {
+        assert.deepEqual([4, 5, 99, 8999, 9000, 9999].map((time) => latest(times, counted, time)), [NaN, 5, 5, 5, 9000, 9000]);
+    }
+    assert.ok(read < 100 * 6 * 110, read);
+});
+
+test("a flow pauses for longer than an RTT, however long that is", () => {
+    const rows = [{ at_s: 1, rtt_ms: 40 }, { at_s: 9, rtt_ms: 8000 }, { at_s: 10 }];
+    const run = new Run(recordOf([rows, [{ at_s: 1, rtt_ms: 40 }], []]));
+    const [slow, fast, silent] = run.flows;
+    assert.deepEqual([slow, fast, silent, undefined].map((flow) => run.pauseOf(flow)), [8000, 500, 500, 8000]);
+});
+
 test("the path has its changes from their time on", () => {
     const changes = [
         { at_ms: 100, rate_bps: 1e6, rtprop_ms: null }, { at_ms: 200, rate_bps: null, rtprop_ms: 50 },

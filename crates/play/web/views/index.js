@@ -150,8 +150,8 @@ export class Views extends EventTarget {
         this.#draw();
     }
 
-    // Draws what has changed: of the views that are near the window, or of all.
-    #draw(isAll = false) {
+    // Draws what has changed: of the views that are near the window, or of all. All are on paper.
+    #draw(isAll = this.#scene.isOnPaper) {
         const { run, scale } = this.#scene;
         if (run === null) {
             return;

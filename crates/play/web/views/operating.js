@@ -77,8 +77,7 @@ export class OperatingPoint extends View {
             if (run.flows.length === 1) {
                 inflight = highest(run.flows[0].at, run.flows[0].inNetwork, 0, Infinity) || 0;
             }
-            const rtts = run.flows.map((flow) => highest(flow.at, flow.column("rtt_ms"), 0, Infinity) || 0);
-            this.most = { inflight, rtt: Math.max(...rtts) };
+            this.most = { inflight, rtt: Math.max(...run.flows.map((flow) => flow.longestRtt_ms)) };
         }
         return this.most;
     }

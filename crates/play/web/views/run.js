@@ -1,7 +1,10 @@
 // What views draw of a record: its tables as arrays of numbers, for each flow and each bottleneck, in milliseconds.
 
+import { highest } from "./decimate.js";
 import { Path } from "./path.js";
 import { after } from "./search.js";
+
+const SHORTEST_PAUSE_MS = 500;
 
 // The rows of each flow in a table, as parts [from, to) of it: one, where the rows of a flow are together.
 function partsBy(keys) {
@@ -96,6 +99,11 @@ export class Flow extends Rows {
         return time_ms >= this.at[0] && this.lives(time_ms);
     }
 
+    // The longest RTT; 0 if none was measured.
+    get longestRtt_ms() {
+        return this.derived("longest RTT", (column) => highest(this.at, column("rtt_ms"), 0, Infinity) || 0);
+    }
+
     // The time of the latest sample; before the first, NaN.
     lastAt(time_ms) {
         return this.at[after(this.at, time_ms) - 1] ?? NaN;
@@ -173,5 +181,11 @@ export class Run {
         this.throughput = record.throughput ?? {};
         this.now_ms = (summary.duration_s ?? 0) * 1000;
         this.duration_ms = Math.max(duration_ms ?? 0, this.now_ms, 1);
+    }
+
+    // What of a flow, or of all, is further apart than this is before and after a pause. While data are in flight, an ACK comes in every RTT.
+    pauseOf(flow) {
+        const rtts = (flow ? [flow] : this.flows).map(({ longestRtt_ms }) => longestRtt_ms);
+        return Math.max(SHORTEST_PAUSE_MS, 3 * (this.path.rtprop_ms || 0), ...rtts);
     }
 }

@@ -108,7 +108,7 @@ export class Timeline extends View {
         const { from, to } = scene.window;
         const isCrowd = this.curves.length > CROWD;
         const look = flow ? scene.look(flow) : { colour: scene.theme.text, dash: [] };
-        const pause = Math.max(500, 3 * (scene.run.path.rtprop_ms || 0));
+        const pause = scene.run.pauseOf(flow);
         pen.strokeStyle = isGuide ? scene.theme.text : look.colour;
         pen.lineWidth = isGuide ? 1.2 : isCrowd ? 1 : 1.6;
         // Curves have thousands of corners, which are too small to see: round ones take several times as long.
