@@ -5,14 +5,13 @@ import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { test } from "node:test";
 import { deflateRawSync } from "node:zlib";
+import { OF_PROGRAM, OPEN } from "./headers.mjs";
 import { visit } from "./page.mjs";
 import { serve } from "./serve.mjs";
 import { opened } from "./setup.mjs";
 
 const scenario = (controller) => `name='x'\nduration='2s'\npath={rate='20mbit',rtt='40ms'}\nflow=[{controller='${controller}'}]`;
 const source = (name) => readFileSync(new URL(`../../web/controllers/${name}.js`, import.meta.url), "utf8");
-
-const [, POLICY] = /http-equiv="Content-Security-Policy" content="([^"]+)"/.exec(readFileSync(new URL("../../web/index.html", import.meta.url), "utf8"));
 
 // Waits until something holds, and rejects if it never does.
 async function until(holds) {
@@ -76,15 +75,7 @@ test("an error has the line of the source", async () => {
     await context.close();
 });
 
-// A server that lets every origin read it; and one that says what `fullpipe play` does.
-const OPEN = { "access-control-allow-origin": "*" };
-const HEADERS = {
-    ...OPEN,
-    "content-security-policy": `${POLICY}; frame-ancestors 'none'`,
-    "referrer-policy": "no-referrer", "x-content-type-options": "nosniff", "x-frame-options": "DENY",
-};
-
-for (const [name, headers] of [["", OPEN], [" with the headers of the program", HEADERS]]) {
+for (const [name, headers] of [["", OPEN], [" with the headers of the program", OF_PROGRAM]]) {
     test(`a controller has no storage and no network of the page's origin${name}`, async (t) => {
         const server = await serve(opened.folder, headers);
         t.after(server.close);
