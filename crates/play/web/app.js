@@ -111,7 +111,7 @@ function join(engine) {
         scenario.code.problem(null);
         panel.problem(null);
         own.problem(null);
-        soon();
+        soon(detail.done);
         if (detail.done && runs.done === runs.seeds) {
             const seeds = runs.seeds === 1 ? "" : `, ${runs.seeds} seeds`;
             $("status").textContent = `Simulated in ${Math.round(runs.tookMs)} ms${seeds}`;
@@ -239,21 +239,27 @@ function open(panel) {
     $(panel).querySelector("textarea")?.focus();
 }
 
-// What takes longer than this is followed by a rest as long: a page that only draws hears nobody.
+// What takes longer than this is followed by a rest as long: a page that only draws hears nobody. The last of a run does not wait.
 const LONG_MS = 100;
 
 function oncePerFrame(call) {
-    let isAsked = false, took = 0;
-    const frame = () => requestAnimationFrame(() => {
-        isAsked = false;
-        const began = performance.now();
-        call();
-        took = performance.now() - began;
-    });
-    return () => {
-        if (!isAsked) {
-            isAsked = true;
-            took > LONG_MS ? setTimeout(frame, took) : frame();
+    let isAsked = false, later, took = 0;
+    const ask = () => {
+        isAsked = true;
+        clearTimeout(later);
+        later = undefined;
+        requestAnimationFrame(() => {
+            isAsked = false;
+            const began = performance.now();
+            call();
+            took = performance.now() - began;
+        });
+    };
+    return (isLast) => {
+        if (!isAsked && (isLast || took <= LONG_MS)) {
+            ask();
+        } else if (!isAsked) {
+            later ??= setTimeout(ask, took);
         }
     };
 }
