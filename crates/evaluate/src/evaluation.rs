@@ -1,12 +1,13 @@
 //! An evaluation: a row for each criterion.
 
+use lab::EngineKind;
 use record::{Dimension, Measure};
 use serde::{Deserialize, Serialize};
 use studies::runs::Ratio;
 use tables::numbers::{bits_per_sec, percent, span};
 use tables::statistics::Sorted;
 
-use crate::case::{Case, Planned, REFERENCES};
+use crate::case::{Case, Extent, Planned};
 use crate::criteria::{Better, Criterion, Protects, Statement};
 use crate::verdict::{self, Verdict};
 
@@ -17,6 +18,8 @@ pub struct Evaluation {
     pub version: String,
     /// The controller's name in scenarios.
     pub controller: String,
+    /// The engine of the runs.
+    pub engine: EngineKind,
     /// The seeds of each experiment.
     pub seeds: u64,
     /// The number of drawn paths.
@@ -114,11 +117,20 @@ impl Evaluation {
         Evaluation {
             version: env!("CARGO_PKG_VERSION").to_string(),
             controller: planned.controller.clone(),
+            engine: planned.engine,
             seeds: planned.extent.seeds,
             paths: planned.extent.paths,
             rows: rows.collect(),
             statements: planned.criteria.statements.clone(),
             failed,
+        }
+    }
+
+    /// How much was run.
+    pub fn extent(&self) -> Extent {
+        Extent {
+            seeds: self.seeds,
+            paths: self.paths,
         }
     }
 
@@ -162,12 +174,13 @@ fn row(
     value: &dyn Fn(&Case, usize) -> Option<Option<f64>>,
 ) -> Row {
     // Only cases in which all runs have ended are compared.
-    let controllers = 0..=REFERENCES.len();
+    let references = &planned.references;
+    let controllers = 0..=references.len();
     let is_whole = |case: &&&Case| controllers.clone().all(|one| value(case, one).is_some());
     let cases: Vec<&Case> = cases.iter().filter(is_whole).copied().collect();
     let names = [planned.controller.as_str()]
         .into_iter()
-        .chain(REFERENCES.map(|kind| kind.name()));
+        .chain(references.iter().map(|kind| kind.name()));
     let of = |(place, name): (usize, &str)| Values {
         controller: name.to_owned(),
         cases: cases
@@ -176,7 +189,7 @@ fn row(
             .collect(),
     };
     let values: Vec<Values> = names.enumerate().map(of).collect();
-    let compared = REFERENCES
+    let compared = references
         .iter()
         .position(|kind| kind.name() == criterion.compared);
     let other = |case: usize| match (criterion.bound, compared) {

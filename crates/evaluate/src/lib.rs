@@ -1,6 +1,8 @@
-//! RFC 9743 ("Specifying New Congestion Control Algorithms", BCP 133) answered for any controller, in virtual time.
+//! RFC 9743 ("Specifying New Congestion Control Algorithms", BCP 133) answered for any controller: in virtual time, or in real time
+//! for one of the kernel.
 //!
-//! - A [`Subject`] is the controller under evaluation: one of Fullpipe's with its settings, or a type of the caller.
+//! - A [`Subject`] is the controller under evaluation: one of Fullpipe's with its settings, one of the kernel, or a type of
+//!   the caller.
 //! - [`Criteria`] are data (`criteria.toml`): experiments, each a scenario with the criteria that its runs answer. A
 //!   [`Criterion`] has the RFC's section, a [measure](record::Measure), what is compared, and what is tolerated. Other
 //!   experiments have no path, and run over the [drawn paths](drawn).

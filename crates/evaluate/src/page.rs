@@ -44,11 +44,13 @@ impl Evaluation {
         let statements = self.statements.iter();
         let statement =
             |one: &crate::Statement| format!("{} {}: {}", one.section, one.title, one.text);
-        let facts = [
-            "engine sim".to_owned(),
+        let mut facts = vec![
+            format!("engine {}", self.engine),
             format!("seeds 1 to {}", self.seeds),
-            format!("the first {} of the drawn paths", self.paths),
         ];
+        if self.paths > 0 {
+            facts.push(format!("the first {} of the drawn paths", self.paths));
+        }
         let page = Page {
             title: &format!("{} by RFC 9743", self.controller),
             about: &self.headline(),

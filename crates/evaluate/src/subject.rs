@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use congestion::{AnyController, Connection};
+use lab::EngineKind;
 use scenario::{Controller, ControllerError, FlowSpec};
 
 /// Makes a controller of a caller's type.
@@ -17,7 +18,8 @@ pub struct Subject<C> {
 }
 
 impl Subject<AnyController> {
-    /// The controller of this flow, with the flow's settings for it. Other fields of the flow do not matter.
+    /// The controller of this flow, with the flow's settings for it, or one of the kernel. Other fields of the flow do not
+    /// matter.
     pub fn built_in(flow: FlowSpec) -> Subject<AnyController> {
         Subject { flow, make: None }
     }
@@ -49,6 +51,14 @@ impl<C> Subject<C> {
             flow: FlowSpec::new(name.parse()?),
             make: Some(Arc::new(make)),
         })
+    }
+
+    /// The engine that runs it: the simulator, or the kernel for one of the kernel's.
+    pub fn engine(&self) -> EngineKind {
+        match self.flow.controller {
+            Controller::Kernel(_) => EngineKind::Linux,
+            _ => EngineKind::Sim,
+        }
     }
 
     /// Its controller in scenarios.

@@ -36,11 +36,11 @@ impl Evaluation {
         ];
         let counts = verdicts.map(|verdict| format!("{verdict} by {}", self.count(verdict)));
         format!(
-            "{}, by {} criteria of RFC 9743 over {} seeds and {} drawn paths: {}",
+            "{}, by {} criteria of RFC 9743 over {} on engine {}: {}",
             self.controller,
             self.rows.len(),
-            self.seeds,
-            self.paths,
+            self.extent(),
+            self.engine,
             counts.join(", ")
         )
     }

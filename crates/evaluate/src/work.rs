@@ -6,11 +6,11 @@ use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::sync::Arc;
 
-use congestion::Controller;
-use lab::{Cancel, EngineKind};
+use congestion::ControllerKind;
+use lab::{Cancel, EngineError, EngineKind};
 use record::measure::{Flows, Select, Subject as Part};
 use record::{Measure, Record};
-use scenario::{FlowSpec, Scenario};
+use scenario::{Controller, FlowSpec, Scenario};
 use serde::{Deserialize, Serialize};
 use studies::runs::{self, Event, Execution, Plan, Run};
 
@@ -29,21 +29,34 @@ const PLACE: &str = "rust:Subject";
 pub struct Work {
     planned: Planned,
     plan: Plan,
+    left_out: Vec<String>,
 }
 
 impl Work {
     /// Plans the runs of an evaluation by these criteria.
+    ///
+    /// Criteria whose experiments the engine cannot run are [left out](Work::left_out).
     pub fn new<C>(subject: &Subject<C>, criteria: &Criteria, extent: Extent) -> Work {
+        let engine = subject.engine();
+        let mut kept = criteria.clone();
+        if engine != EngineKind::Sim {
+            kept.experiments.retain(|one| is_live(one, subject));
+        }
+        let is_kept = |name: &&str| kept.names().any(|one| one == *name);
+        let left_out = criteria.names().filter(|name| !is_kept(name));
         let mut work = Work {
+            left_out: left_out.map(str::to_owned).collect(),
             planned: Planned {
-                criteria: criteria.clone(),
+                criteria: kept.clone(),
                 extent,
                 controller: subject.controller().to_string(),
+                engine,
+                references: references(engine),
                 cases: Vec::new(),
             },
             plan: Plan::new("evaluate", ["experiment", "case", "controller"]),
         };
-        for (place, experiment) in criteria.experiments.iter().enumerate() {
+        for (place, experiment) in kept.experiments.iter().enumerate() {
             for (name, scenario) in cases(experiment, extent) {
                 work.add(subject, place, experiment, name, &scenario);
             }
@@ -61,7 +74,7 @@ impl Work {
     ) {
         let with = |flow: &FlowSpec| Arc::new(with(scenario, flow));
         let own = with(&subject.flow);
-        let others = REFERENCES.map(|kind| with(&FlowSpec::new(kind.into())));
+        let references = self.planned.references.clone();
         let samples = experiment.criterion.iter().any(needs_samples);
         let mut run = |controller: &str, scenario: &Arc<Scenario>| {
             let values = [&experiment.name, name.as_str(), controller].map(str::to_owned);
@@ -72,14 +85,16 @@ impl Work {
             place
         };
         let first = run(&self.planned.controller, &own);
-        let mut runs = [first; REFERENCES.len() + 1];
-        for (at, (kind, other)) in REFERENCES.iter().zip(&others).enumerate() {
+        let mut runs = vec![first];
+        for kind in references {
+            let other = with(&FlowSpec::new(kind.into()));
             // A reference is its own subject.
-            runs[at + 1] = if *other == own {
+            let is_own = other == own;
+            runs.push(if is_own {
                 first
             } else {
-                run(kind.name(), other)
-            };
+                run(kind.name(), &other)
+            });
         }
         self.planned.cases.push(Case {
             experiment: place,
@@ -94,9 +109,27 @@ impl Work {
         self.plan.all()
     }
 
+    /// The criteria whose experiments the engine cannot run.
+    pub fn left_out(&self) -> &[String] {
+        &self.left_out
+    }
+
+    /// Checks that this machine has what the runs of a built-in controller take.
+    ///
+    /// # Errors
+    ///
+    /// A privilege or a controller of the kernel is missing.
+    pub fn check_here(&self) -> Result<(), EngineError> {
+        let engine = self.planned.engine.engine();
+        // The neighbours of other cases are references.
+        let first = self.planned.cases.first();
+        let mut runs = first.iter().flat_map(|case| &case.runs);
+        runs.try_for_each(|run| engine.check_here(&self.plan.runs[*run].scenario))
+    }
+
     /// Does the runs, and judges. `jobs` is the number of runs at a time, by default the number of processors. If
     /// cancelled, the evaluation lacks the runs that have not ended.
-    pub fn run<C: Controller + 'static>(
+    pub fn run<C: congestion::Controller + 'static>(
         &self,
         subject: &Subject<C>,
         jobs: Option<NonZeroUsize>,
@@ -106,14 +139,26 @@ impl Work {
         let bench = Bench(subject);
         let execution = Execution {
             watch,
-            ..Execution::unwatched(&bench, runs::jobs(jobs, EngineKind::Sim), cancel)
+            ..Execution::unwatched(&bench, runs::jobs(jobs, self.planned.engine), cancel)
         };
-        self.judge(&self.measure(0..self.plan.runs.len(), &execution))
+        let all = 0..self.plan.runs.len();
+        if self.planned.engine == EngineKind::Sim {
+            return self.judge(&self.measure(all, &execution));
+        }
+        let engine = self.planned.engine.engine();
+        self.judge(&self.measure(
+            all,
+            &Execution {
+                engine: engine.as_ref(),
+                repeats: Some(runs::REPEATS),
+                ..execution
+            },
+        ))
     }
 
     /// Does the runs at these places, on this machine, on one processor: a part of the work for
     /// [`judge`](Work::judge).
-    pub fn part<C: Controller + 'static>(
+    pub fn part<C: congestion::Controller + 'static>(
         &self,
         subject: &Subject<C>,
         places: Range<usize>,
@@ -178,6 +223,23 @@ impl Measured {
         self.values.extend(other.values);
         self.failed.extend(other.failed);
     }
+}
+
+/// The references that the engine has.
+fn references(engine: EngineKind) -> Vec<ControllerKind> {
+    let has = |kind: &ControllerKind| engine == EngineKind::Sim || *kind != ControllerKind::Bbr3;
+    REFERENCES.into_iter().filter(has).collect()
+}
+
+/// Whether the subject's engine can run the experiment, and has all controllers in it.
+fn is_live<C>(experiment: &Experiment, subject: &Subject<C>) -> bool {
+    let (engine, references) = (subject.engine(), references(subject.engine()));
+    let scenario = with(&experiment.template(), &subject.flow);
+    let has = |flow: &FlowSpec| {
+        let mut known = references.iter().map(|kind| Controller::from(*kind));
+        flow.controller == subject.controller() || known.any(|one| one == flow.controller)
+    };
+    !experiment.drawn && scenario.flows.iter().all(has) && engine.engine().check(&scenario).is_ok()
 }
 
 /// The scenarios of an experiment with their seeds, and their names.

@@ -22,6 +22,16 @@ pub trait Engine {
     /// The scenario is invalid, or asks for something that this engine cannot do. The error names the field to change.
     fn check(&self, scenario: &Scenario) -> Result<(), EngineError>;
 
+    /// Checks that this engine can run the scenario on this machine: that the process has the privileges, and the kernel
+    /// the controllers. Blocks for a moment.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Engine::check`], or the machine lacks something.
+    fn check_here(&self, scenario: &Scenario) -> Result<(), EngineError> {
+        self.check(scenario)
+    }
+
     /// Runs a scenario to its end and blocks meanwhile; call it from a thread that may block. The engine's threads
     /// call `watch` for every flow about twenty times a second; it must return soon.
     ///

@@ -7,16 +7,20 @@ use clap::Args;
 use congestion::ControllerKind;
 use evaluate::{Criteria, Difference, Evaluation, Extent, Subject, Work};
 use lab::EngineKind;
+use program::awake_option::AwakeOption;
 use program::command_line;
 use program::directory;
 use program::failure::Failure;
+use program::human;
 use program::interrupt;
 use program::output;
 use program::usage;
 use program::whole;
 use program::work_bar::WorkBar;
-use scenario::{Draft, FlowSpec};
+use scenario::{Controller, Draft, FlowSpec};
+use studies::runs;
 use tables::numbers;
+use units::Duration;
 
 use crate::files::own_file::{self, OwnFile};
 use crate::options::input::Input;
@@ -28,14 +32,21 @@ use crate::options::override_option::Override;
 Every criterion of RFC 9743 (\"Specifying New Congestion Control Algorithms\") is a row: what was run, the controller's result \
 beside those of CUBIC, Reno, BBRv1 and BBRv3 on the same seeds, an interval, and a verdict in words. The rows drawn-… run \
 over 300 paths that nobody picked. docs/evaluate.md explains every row, and says how to evaluate a controller of your own, in Python \
-or in Rust.")]
+or in Rust.
+
+kernel:NAME runs on engine linux, beside the kernel's CUBIC, Reno and BBR, one run after the other: give some criteria with --only, \
+as all of them take hours. It needs what fullpipe run --engine linux needs.")]
 pub struct Options {
-    #[arg(help = usage::one_of("The controller", ControllerKind::ALL), value_name = "CONTROLLER")]
-    controller: ControllerKind,
+    #[arg(
+        help = usage::one_of("The controller", ControllerKind::ALL) + ", or kernel:NAME for one that the kernel has",
+        value_name = "CONTROLLER"
+    )]
+    controller: Controller,
     /// Set a setting of the controller, as in scenarios: bbr3.ecn=linux; can be given several times
     #[arg(long, value_name = "SETTING=VALUE")]
     set: Vec<Override>,
-    /// Take 4 seeds and 12 drawn paths instead of 60 and 300: minutes instead of an hour. Rare cases stay hidden
+    /// Take 4 seeds and 12 drawn paths instead of 60 and 300: minutes instead of an hour. Rare cases stay hidden. A controller
+    /// of the kernel runs in real time, and always with 3 seeds
     #[arg(long)]
     quick: bool,
     /// Only these criteria [default: all]
@@ -47,9 +58,11 @@ pub struct Options {
     /// Write the scenario of each criterion's worst case into this directory, to run it again
     #[arg(long, value_name = "DIR")]
     scenarios: Option<PathBuf>,
-    /// Number of runs at a time [default: the number of processors]
+    /// Number of runs at a time [default: the number of processors; 1 for the kernel's, which are measured in real time]
     #[arg(long, value_name = "N", value_parser = usage::at_least_one)]
     jobs: Option<NonZeroUsize>,
+    #[command(flatten)]
+    awake: AwakeOption,
     /// Write a page with plots, which works offline
     #[arg(long, value_name = "PATH")]
     report: Option<PathBuf>,
@@ -68,18 +81,13 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     let criteria = criteria.map_err(|unknown| Failure::usage(format_args!("--only: {unknown}")))?;
     let older = options.against.as_deref().map(older).transpose()?;
     let report = OwnFile::asked(options.report.as_deref(), &own_file::REPORT)?;
-    let extent = if options.quick {
-        Extent::QUICK
-    } else {
-        Extent::WHOLE
+    let extent = match (subject.engine().is_real_time(), options.quick) {
+        (true, _) => Extent::LIVE,
+        (_, true) => Extent::QUICK,
+        _ => Extent::WHOLE,
     };
-    if let Some(older) = &older
-        && (older.seeds, older.paths) != (extent.seeds, extent.paths)
-    {
-        return Err(Failure::usage(format_args!(
-            "--against: has {} seeds and {} drawn paths, and this evaluation has {} and {}; give --quick for both or for neither",
-            older.seeds, older.paths, extent.seeds, extent.paths
-        )));
+    if let Some(older) = &older {
+        check_alike(older, subject.engine(), extent)?;
     }
     let work = Work::new(&subject, &criteria, extent);
     let scenarios = options.scenarios.as_deref();
@@ -92,19 +100,21 @@ pub fn run(options: &Options) -> Result<(), Failure> {
         }
     }
     let all = work.runs();
+    if all.is_empty() {
+        return Err(Failure::usage(format_args!(
+            "--only: engine {} runs none of these criteria; give others",
+            subject.engine()
+        )));
+    }
+    let _awake = options.awake.prepare(&[subject.engine()])?;
+    work.check_here().map_err(Failure::failed)?;
     if !options.quiet {
-        output::note(format_args!(
-            "{} of {} and four references, over {} seeds and {} drawn paths",
-            numbers::count(all.len() as u64, "run"),
-            options.controller,
-            extent.seeds,
-            extent.paths
-        ));
+        announce(options, &work, subject.engine(), extent);
     }
     let (_runtime, cancel) = interrupt::cancel()?;
-    let bar = WorkBar::of_runs("evaluate", EngineKind::Sim, &all, options.quiet);
+    let bar = WorkBar::of_runs("evaluate", subject.engine(), &all, options.quiet);
     let evaluation = work.run(&subject, options.jobs, &|event| bar.show(&event), &cancel);
-    drop(bar);
+    bar.finish();
     if cancel.is_cancelled() {
         return Err(Failure::interrupted(
             "there is no evaluation before all runs have ended",
@@ -129,6 +139,47 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     }
 }
 
+/// Refuses an older evaluation whose cases are others.
+fn check_alike(older: &Evaluation, engine: EngineKind, extent: Extent) -> Result<(), Failure> {
+    let (was, is) = (older.engine, engine);
+    if was != is {
+        return Err(Failure::usage(format_args!(
+            "--against: is of engine {was}, and this evaluation of engine {is}; give one of engine {is}"
+        )));
+    }
+    let was = older.extent();
+    if was != extent {
+        return Err(Failure::usage(format_args!(
+            "--against: has {was}, and this evaluation {extent}; give --quick for both or for neither"
+        )));
+    }
+    Ok(())
+}
+
+/// Says what is run, what is not, and how long it takes in real time.
+fn announce(options: &Options, work: &Work, engine: EngineKind, extent: Extent) {
+    let all = work.runs();
+    let durations = all.iter().filter_map(|run| run.scenario.duration);
+    let one_by_one = durations.fold(Duration::ZERO, |sum, next| sum + next);
+    let took = one_by_one / runs::jobs(options.jobs, engine) as u64;
+    let runs = numbers::count(all.len() as u64, "run");
+    let took = if engine.is_real_time() {
+        format!(", in real time: about {}", human::time_left(took))
+    } else {
+        String::new()
+    };
+    output::note(format_args!(
+        "{runs} of {} and the references, over {extent} on engine {engine}{took}",
+        options.controller
+    ));
+    if !work.left_out().is_empty() {
+        output::note(format_args!(
+            "engine {engine} cannot run {}",
+            work.left_out().join(", ")
+        ));
+    }
+}
+
 fn show(
     options: &Options,
     evaluation: &Evaluation,
@@ -144,6 +195,15 @@ fn show(
 
 /// A flow with the controller and its settings.
 fn flow(options: &Options) -> Result<FlowSpec, Failure> {
+    if !matches!(
+        options.controller,
+        Controller::Ours(_) | Controller::Kernel(_)
+    ) {
+        return Err(Failure::usage(format_args!(
+            "{}: only a program of yours has it; docs/evaluate.md says how it is evaluated",
+            options.controller
+        )));
+    }
     let text = format!(
         "name = \"evaluate\"\nduration = \"1s\"\npath = {{ rate = \"1mbit\", rtt = \"40ms\" }}\nflow = [{{ controller = \"{}\" }}]",
         options.controller
@@ -152,6 +212,9 @@ fn flow(options: &Options) -> Result<FlowSpec, Failure> {
     let mut draft = Draft::parse(&text, Path::new("")).map_err(wrong)?;
     for given in &options.set {
         let of = given.field().split('.').next().unwrap_or_default();
+        if !matches!(options.controller, Controller::Ours(_)) {
+            return Err(given.failure("a controller of the kernel has no settings here"));
+        }
         if of != options.controller.name() {
             return Err(given.failure(format_args!(
                 "is no setting of {0}; give one that begins with {0}., such as {0}.NAME=VALUE",

@@ -8,6 +8,7 @@ mod diagnose;
 mod doctor;
 mod emulate;
 mod ends;
+mod evaluate;
 mod help;
 mod kernel;
 mod laboratory;

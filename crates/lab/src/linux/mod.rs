@@ -91,6 +91,10 @@ impl Engine for Linux {
         Ok(limits::check(scenario)?)
     }
 
+    fn check_here(&self, scenario: &Scenario) -> Result<(), EngineError> {
+        Hosts::new(scenario).map(drop)
+    }
+
     fn run(
         &self,
         scenario: &Scenario,
@@ -126,13 +130,11 @@ impl Linux {
         cancel: &Cancel,
         to: Option<[W; 2]>,
     ) -> Result<(Record, Vec<W>), EngineError> {
-        self.check(scenario)?;
-        allow_descriptors()?;
-        let groups = AddressGroups::of(scenario)?;
-        let count = u16::try_from(groups.count()).unwrap_or(u16::MAX);
-        let network = Network::create(&settings::network(scenario, count))?;
-        let ours = OwnControllers::offer(scenario)?;
-        check_controllers(scenario, &network)?;
+        let Hosts {
+            groups,
+            network,
+            ours,
+        } = Hosts::new(scenario)?;
         let watched = Watch::new(scenario, &network, &ours)?;
         let mut captures = Vec::new();
         if let Some([near, far]) = to {
@@ -176,6 +178,30 @@ impl Linux {
         let overflows = network.near.overflows()? + network.far.overflows()?;
         run.hops.overflows(overflows);
         Ok((run.finish(ended, &cut_off, watch), captured?))
+    }
+}
+
+/// What a run has of the machine.
+struct Hosts {
+    ours: OwnControllers,
+    network: Network,
+    groups: AddressGroups,
+}
+
+impl Hosts {
+    fn new(scenario: &Scenario) -> Result<Hosts, EngineError> {
+        Linux.check(scenario)?;
+        allow_descriptors()?;
+        let groups = AddressGroups::of(scenario)?;
+        let count = u16::try_from(groups.count()).unwrap_or(u16::MAX);
+        let network = Network::create(&settings::network(scenario, count))?;
+        let ours = OwnControllers::offer(scenario)?;
+        check_controllers(scenario, &network)?;
+        Ok(Hosts {
+            ours,
+            network,
+            groups,
+        })
     }
 }
 

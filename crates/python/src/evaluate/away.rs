@@ -8,6 +8,9 @@ use super::order::{Order, Report};
 use crate::build::build;
 use crate::json;
 
+/// The arguments of ``_evaluate``: an order, and the controller.
+type Given = (String, Py<PyAny>);
+
 /// The evaluation, and what has come back.
 #[pyclass(name = "_Evaluating", module = "fullpipe")]
 pub struct AwayEvaluation {
@@ -54,11 +57,7 @@ impl AwayEvaluation {
 
     /// The next runs not given away yet, at most ``most``, as the arguments of ``_evaluate``, and their number. None if
     /// there are no more.
-    fn task(
-        &mut self,
-        py: Python<'_>,
-        most: usize,
-    ) -> PyResult<Option<((String, Py<PyAny>), usize)>> {
+    fn task(&mut self, py: Python<'_>, most: usize) -> PyResult<Option<(Given, usize)>> {
         let places = self.given..self.asked.runs().min(self.given + most.max(1));
         let count = places.len();
         if count == 0 {
