@@ -55,12 +55,19 @@ impl<T, const MAX: usize> Evenly<T, MAX> {
         self.kept.capacity() * size_of::<T>()
     }
 
-    /// Keeps few of them.
-    pub fn thin(&mut self) {
-        while self.kept.len() > MIN_KEPT {
+    /// Keeps half of them, unless they are few. Returns whether that freed any.
+    pub fn thin_by_half(&mut self) -> bool {
+        let is_more = self.kept.len() > MIN_KEPT;
+        if is_more {
             self.halve();
         }
         self.kept.shrink_to_fit();
+        is_more
+    }
+
+    /// Keeps few of them.
+    pub fn thin(&mut self) {
+        while self.thin_by_half() {}
     }
 
     /// The kept values in their order.

@@ -26,6 +26,7 @@ mod recoveries;
 mod repeats;
 mod restart;
 mod rounds;
+mod rtts;
 mod scoreboard;
 mod sequence;
 mod series;
@@ -42,6 +43,7 @@ pub use losses::{Loss, Losses};
 pub use ranges::Ranges;
 pub use recoveries::Cut;
 pub use rounds::{Round, Rounds};
+pub use rtts::Rtts;
 pub use series::Sample;
 
 /// The number of measurements that are needed to tell where the capture was taken.

@@ -34,7 +34,7 @@ const MIN_PROBES_WEIGHT: f64 = -3.0;
 const MAX_PROBES_WEIGHT: f64 = 5.0;
 
 /// The most likely controller, and the reasons.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Default, Serialize)]
 pub struct Guess {
     /// The most likely controller.
     pub controller: &'static str,

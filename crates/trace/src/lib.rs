@@ -40,8 +40,8 @@ pub use probes::{Probes, Schedule};
 pub use scenario::Direction;
 pub use signs::Signs;
 pub use summary::{
-    CapturePoint, Causes, ConnectionSummary, FlowSummary, FlowTimeline, KnownPath, LimitedBy,
-    RttSummary, Spread, Summary, Timeline,
+    CapturePoint, Causes, ConnectionSummary, FlowSummary, FlowTimeline, KnownPath, LimitShare,
+    LimitedBy, RttSummary, Spread, Summary, Timeline,
 };
 pub use table::MAX_CONNECTIONS;
 pub use trace::{Counts, Trace};

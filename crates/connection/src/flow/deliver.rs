@@ -32,6 +32,9 @@ impl Flow {
             Vantage::Elsewhere => far.zip(self.round_trips.near).map(|(far, near)| far + near),
         };
         let rtt = rtt.map(|rtt| self.model.on_rtt(at, rtt, self.acks.delay));
+        if let Some(rtt) = rtt {
+            self.rtts.add(rtt, room);
+        }
         let least = match vantage {
             Vantage::Sender => self.model.rtprop(),
             // Without timestamps, nothing tells what the sender knew.

@@ -25,6 +25,7 @@ use crate::memory::Room;
 use crate::model::Model;
 use crate::plateau::Slack;
 use crate::rounds::Rounds;
+use crate::rtts::Rtts;
 use crate::scoreboard::{self, Entry};
 use crate::series::{Sample, Series};
 use acks::Acks;
@@ -96,6 +97,8 @@ pub struct Flow {
     pub recovery: Recovery,
     judge: Judge,
     series: Series,
+    /// The RTTs.
+    pub rtts: Rtts,
     /// The counters.
     pub totals: Totals,
 }
@@ -147,6 +150,7 @@ impl Flow {
             recovery: Recovery::new(at),
             judge: Judge::new(at, has_clock.then(Cues::new)),
             series: Series::new(),
+            rtts: Rtts::default(),
             totals: Totals::default(),
         }
     }
@@ -263,13 +267,13 @@ impl Flow {
 
     /// The part of these bytes that holds samples over time.
     pub fn course(&self) -> usize {
-        self.series.held() + self.rounds.held()
+        self.series.held() + self.rounds.held() + self.rtts.held()
     }
 
     /// Reduces the samples to this many bytes, or to the fewest that are still of use.
     pub fn thin(&mut self, most: usize) {
         while self.course() > most {
-            let is_less = self.series.thin() | self.rounds.thin();
+            let is_less = self.series.thin() | self.rounds.thin() | self.rtts.thin();
             if !is_less {
                 break;
             }

@@ -409,3 +409,39 @@ fn without_timestamps_the_receiver_does_not_see_what_the_sender_knew() {
     let truth = truth.limited_by.expect("limits").congestion;
     assert_eq!(off("congestion", by.congestion, truth, 0.0, 0.05), None);
 }
+
+/// A record counts each acknowledgement that measured an RTT once, and so does a trace of its capture: in a short transfer, in
+/// one whose acknowledgements come many a millisecond, and in a long one with a queue.
+#[test]
+fn rtts_have_the_distribution_of_the_record() {
+    for (controller, rate, bytes) in [
+        ("bbr1", "5mbit", "14kb"),
+        ("cubic", "100mbit", "100kb"),
+        ("bbr3", "100mbit", "30mb"),
+        ("cubic", "20mbit", "10mb"),
+    ] {
+        let (record, summaries) = run(&format!(
+            r#"
+            name = "one"
+            duration = "20s"
+            path = {{ rate = "{rate}", rtt = "60ms", buffer = "2bdp" }}
+            flow = [{{ controller = "{controller}", bytes = "{bytes}" }}]
+            "#
+        ));
+        let truth = record.summary.flows[0].rtt_ms;
+        let found = only(&summaries[0]).rtt_ms.expect("RTTs");
+        for (what, found, truth) in [
+            ("p50", found.p50, truth.p50),
+            ("mean", found.mean, truth.mean),
+            ("p95", found.p95, truth.p95),
+            ("max", found.max, truth.max),
+        ] {
+            let truth = truth.expect("RTTs");
+            let off = (found / truth - 1.0).abs();
+            assert!(
+                off < 0.002,
+                "{controller} {rate} {bytes}: {what} {found}, not {truth}"
+            );
+        }
+    }
+}

@@ -1,6 +1,8 @@
 //! Connections and their samples as tables.
 
-use trace::{ConnectionSummary, Endpoint, FlowSummary, Limit, Sample, Summary, Timeline};
+use trace::{
+    ConnectionSummary, Endpoint, FlowSummary, Limit, LimitedBy, Sample, Summary, Timeline,
+};
 use units::Time;
 
 use tables::Column;
@@ -30,7 +32,7 @@ pub fn connections(
         let flows = connection.flows.iter();
         flows.map(move |flow| FlowRow { connection, flow })
     });
-    let columns = tables::columns!(FlowRow<'_> {
+    let mut columns = tables::columns!(FlowRow<'_> {
         /// the number of the connection, by payload from 0
         "connection": |row| row.connection.id,
         /// `tcp`, or `quic`
@@ -77,15 +79,15 @@ pub fn connections(
         "goodput_bps" as_named: |row| row.flow.goodput_bps,
         /// RTprop
         "rtprop_ms" as_named: |row| row.flow.rtprop_ms,
-        /// the minimum of all RTTs
+        /// the minimum of all RTTs, including the handshake's
         "rtt_min_ms" as_named: |row| Some(row.flow.rtt_ms?.min),
-        /// the mean of all RTTs
+        /// the mean RTT of the acknowledgements of data
         "rtt_mean_ms" as_named: |row| Some(row.flow.rtt_ms?.mean),
-        /// the median of the samples' RTTs
+        /// the median RTT of the acknowledgements of data
         "rtt_p50_ms" as_named: |row| Some(row.flow.rtt_ms?.p50),
-        /// the 95th percentile of the samples' RTTs
+        /// the 95th percentile of the RTTs of the acknowledgements of data
         "rtt_p95_ms" as_named: |row| Some(row.flow.rtt_ms?.p95),
-        /// the maximum of all RTTs
+        /// the maximum of all RTTs, including the handshake's
         "rtt_max_ms" as_named: |row| Some(row.flow.rtt_ms?.max),
         /// the mean difference between an RTT and the next
         "jitter_ms" as_named: |row| row.flow.jitter_ms,
@@ -129,20 +131,14 @@ pub fn connections(
         "timeouts": |row| row.flow.timeouts,
         /// packets that had the ECN mark "congestion experienced" when they passed
         "marked": |row| row.flow.marked,
-        /// the share of the time in which the application was the limit; this share and the next two add up to one
-        "limited_application": |row| Some(row.flow.limited_by?.application),
-        /// the share of the time in which the receiver was the limit
-        "limited_receiver": |row| Some(row.flow.limited_by?.receiver),
-        /// the share of the time in which congestion control was the limit
-        "limited_congestion": |row| Some(row.flow.limited_by?.congestion),
-        /// the part of `limited_congestion` in slow start
-        "limited_slow_start": |row| row.flow.limited_by?.slow_start,
-        /// the part of `limited_congestion` in which the window was the limit
-        "limited_window": |row| row.flow.limited_by?.window,
-        /// the part of `limited_congestion` in which the bottleneck was the limit
-        "limited_bottleneck": |row| row.flow.limited_by?.bottleneck,
-        /// the part of `limited_congestion` in which the bottleneck's buffer was the limit
-        "limited_buffer": |row| row.flow.limited_by?.buffer,
+    });
+    columns.extend(LimitedBy::SHARES.iter().map(|share| {
+        let name = format!("limited_{}", share.name);
+        Column::new(name, share.meaning, move |row: &FlowRow<'_>| {
+            (share.of)(row.flow.limited_by.as_ref()?)
+        })
+    }));
+    columns.extend(tables::columns!(FlowRow<'_> {
         /// the rate of a policer, if one was found
         "policer_bps" as_named: |row| row.flow.policer_bps,
         /// data acknowledged at once beyond BtlBw: the mean over rounds of each round's maximum
@@ -159,7 +155,7 @@ pub fn connections(
         "probability_cubic": |row| probability(row, "cubic"),
         /// the probability of `reno`
         "probability_reno": |row| probability(row, "reno"),
-    });
+    }));
     (columns, rows)
 }
 
@@ -225,7 +221,6 @@ mod tests {
     use std::path::{Path, PathBuf};
 
     use serde_json::Value;
-    use trace::{Guess, LimitedBy, RttSummary, Spread};
 
     use super::*;
 
@@ -252,82 +247,19 @@ mod tests {
         has("samples", tables::page::table(&samples(&[]).0));
     }
 
-    /// A connection with a flow about which everything is known but its path.
+    /// A connection with a flow whose parts are there.
     fn known() -> ConnectionSummary {
-        let spread = Spread {
-            p50: 1.0,
-            p95: 2.0,
-            max: 3.0,
-        };
         let flow = FlowSummary {
-            from: String::new(),
-            to: String::new(),
-            place: "sender",
-            to_sender_ms: None,
-            to_receiver_ms: None,
-            sent_bytes: 0,
-            packets: 0,
-            copies: 0,
-            acks: 0,
-            mss_bytes: 0,
-            delivered_bytes: 0,
-            goodput_bps: None,
-            rtprop_ms: None,
-            rtt_ms: Some(RttSummary {
-                min: 0.0,
-                mean: 1.0,
-                p50: 1.0,
-                p95: 2.0,
-                max: 3.0,
-            }),
-            jitter_ms: None,
-            btl_bw_bps: None,
-            btl_bw_ip_bps: None,
-            is_pipe_filled: true,
-            inflight_bytes: Some(spread),
-            queue_ms: Some(spread),
-            retransmitted: 0,
-            retransmitted_bytes: 0,
-            lost: None,
-            lost_before: 0,
-            spurious: 0,
-            reordered: 0,
-            duplicated: 0,
-            missed_bytes: 0,
-            unfollowed: 0,
-            marked: 0,
-            recoveries: 0,
-            timeouts: 0,
-            limited_by: Some(LimitedBy {
-                application: 0.0,
-                receiver: 0.0,
-                congestion: 1.0,
-                slow_start: None,
-                window: None,
-                bottleneck: None,
-                buffer: None,
-            }),
-            policer_bps: None,
-            ack_aggregation_bytes: None,
-            controller: Some(Guess {
-                controller: "bbr1",
-                probability: 1.0,
-                probabilities: Vec::new(),
-                signs: Vec::new(),
-            }),
-            path: None,
+            rtt_ms: Some(Default::default()),
+            inflight_bytes: Some(Default::default()),
+            queue_ms: Some(Default::default()),
+            limited_by: Some(Default::default()),
+            controller: Some(Default::default()),
+            ..FlowSummary::default()
         };
         ConnectionSummary {
-            id: 0,
-            protocol: "tcp",
-            client: String::new(),
-            server: String::new(),
-            start_s: 0.0,
-            duration_s: 0.0,
-            handshake_ms: None,
-            tunnel: None,
-            is_reset: false,
             flows: vec![flow],
+            ..ConnectionSummary::default()
         }
     }
 

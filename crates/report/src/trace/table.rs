@@ -178,19 +178,11 @@ fn without_data(connection: &ConnectionSummary) -> Vec<String> {
 
 /// Returns the main limit with its share of the time, and a second one if it has a tenth or more.
 pub fn limits(by: &LimitedBy) -> String {
-    let mut all = [
-        ("application", Some(by.application)),
-        ("receiver", Some(by.receiver)),
-        (
-            "congestion",
-            Some(by.congestion).filter(|_| by.window.is_none()),
-        ),
-        ("slow start", by.slow_start),
-        ("window", by.window),
-        ("bottleneck", by.bottleneck),
-        ("buffer", by.buffer),
-    ]
-    .map(|(name, share)| (name, share.unwrap_or(0.0)));
+    let is_apart = by.window.is_some();
+    let shares = LimitedBy::SHARES.iter();
+    let shares = shares.filter(|share| !(is_apart && share.name == "congestion"));
+    let shares = shares.map(|share| (share.name.replace('_', " "), (share.of)(by).unwrap_or(0.0)));
+    let mut all: Vec<(String, f64)> = shares.collect();
     all.sort_by(|one, other| other.1.total_cmp(&one.1));
     let shown = all.iter().enumerate();
     let shown = shown.filter(|(place, (_, share))| *place == 0 || *place == 1 && *share >= 0.1);

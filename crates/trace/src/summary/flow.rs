@@ -25,7 +25,7 @@ const MIN_BDP_BYTES: u64 = 10;
 const MIN_BUFFER_BYTES: f64 = 3_000.0;
 
 /// The data of one direction.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Default, Serialize)]
 pub struct FlowSummary {
     /// The sender.
     pub from: String,
@@ -54,7 +54,8 @@ pub struct FlowSummary {
     pub goodput_bps: Option<u64>,
     /// RTprop: the least RTT.
     pub rtprop_ms: Option<f64>,
-    /// The distribution of RTTs.
+    /// The distribution of RTTs: each acknowledgement of data that measured one counts once, as in the record of a run. The
+    /// minimum and the maximum include the handshake's.
     pub rtt_ms: Option<RttSummary>,
     /// The mean difference between consecutive RTTs.
     pub jitter_ms: Option<f64>,
@@ -107,7 +108,7 @@ pub struct FlowSummary {
 }
 
 /// A distribution.
-#[derive(Debug, Clone, Copy, Serialize)]
+#[derive(Debug, Clone, Copy, Default, Serialize)]
 pub struct Spread {
     /// The median.
     pub p50: f64,
@@ -118,22 +119,22 @@ pub struct Spread {
 }
 
 /// A distribution of RTTs.
-#[derive(Debug, Clone, Copy, Serialize)]
+#[derive(Debug, Clone, Copy, Default, Serialize)]
 pub struct RttSummary {
     /// The minimum.
     pub min: f64,
-    /// The mean of all RTTs.
+    /// The mean.
     pub mean: f64,
-    /// The median of the samples.
+    /// The median.
     pub p50: f64,
-    /// The 95th percentile of the samples.
+    /// The 95th percentile.
     pub p95: f64,
     /// The maximum.
     pub max: f64,
 }
 
 /// The limits of a flow, as shares of the time from the end of its handshake to its last packet.
-#[derive(Debug, Clone, Copy, Serialize)]
+#[derive(Debug, Clone, Copy, Default, Serialize)]
 pub struct LimitedBy {
     /// The application, or its send buffer.
     pub application: f64,
@@ -150,6 +151,16 @@ pub struct LimitedBy {
     pub bottleneck: Option<f64>,
     /// The bottleneck's buffer, which is full: packets are lost.
     pub buffer: Option<f64>,
+}
+
+/// A share of [`LimitedBy`].
+pub struct LimitShare {
+    /// The name of its field.
+    pub name: &'static str,
+    /// Its meaning, for the documentation.
+    pub meaning: &'static str,
+    /// Returns its value.
+    pub of: fn(&LimitedBy) -> Option<f64>,
 }
 
 impl FlowSummary {
@@ -303,6 +314,45 @@ impl FlowSummary {
 }
 
 impl LimitedBy {
+    /// All shares, in their order.
+    pub const SHARES: &'static [LimitShare] = &[
+        LimitShare {
+            name: "application",
+            meaning: "the share of the time in which the application was the limit; this share and the next two add up to one",
+            of: |by| Some(by.application),
+        },
+        LimitShare {
+            name: "receiver",
+            meaning: "the share of the time in which the receiver was the limit",
+            of: |by| Some(by.receiver),
+        },
+        LimitShare {
+            name: "congestion",
+            meaning: "the share of the time in which congestion control was the limit",
+            of: |by| Some(by.congestion),
+        },
+        LimitShare {
+            name: "slow_start",
+            meaning: "the part of `limited_congestion` in slow start",
+            of: |by| by.slow_start,
+        },
+        LimitShare {
+            name: "window",
+            meaning: "the part of `limited_congestion` in which the window was the limit",
+            of: |by| by.window,
+        },
+        LimitShare {
+            name: "bottleneck",
+            meaning: "the part of `limited_congestion` in which the bottleneck was the limit",
+            of: |by| by.bottleneck,
+        },
+        LimitShare {
+            name: "buffer",
+            meaning: "the part of `limited_congestion` in which the bottleneck's buffer was the limit",
+            of: |by| by.buffer,
+        },
+    ];
+
     fn of(shares: &Shares) -> Option<LimitedBy> {
         let total = shares.total().as_secs_f64();
         let share = |limit| shares.of(limit).as_secs_f64() / total;
@@ -338,16 +388,21 @@ fn with_headers(rate: Rate, flow: &Flow) -> u64 {
 }
 
 fn rtts(flow: &Flow) -> Option<RttSummary> {
-    let of = |sample: &Sample| sample.rtt.map(Duration::as_millis_f64);
-    let spread = spread(flow.samples(), of);
-    let min = flow.model.rtt_min?.as_millis_f64();
-    let mean = flow.model.rtt_mean()?.as_millis_f64();
+    let [min, max] = [flow.model.rtt_min?, flow.model.rtt_max?].map(Duration::as_millis_f64);
+    // If no data show an RTT, the handshake does.
+    let mean = flow.rtts.mean().or(flow.model.rtt_mean())?.as_millis_f64();
+    let kept: Sorted = flow.rtts.kept().map(Duration::as_millis_f64).collect();
+    // They are whole microseconds.
+    let quantile = |share| {
+        kept.quantile(share)
+            .map_or(mean, |rtt| rtt.max(min).min(max))
+    };
     Some(RttSummary {
         min,
         mean,
-        p50: spread.map_or(mean, |spread| spread.p50),
-        p95: spread.map_or(mean, |spread| spread.p95),
-        max: flow.model.rtt_max?.as_millis_f64(),
+        p50: quantile(0.5),
+        p95: quantile(0.95),
+        max,
     })
 }
 
@@ -358,4 +413,26 @@ fn spread(samples: &[Sample], of: impl Fn(&Sample) -> Option<f64>) -> Option<Spr
         p95: values.quantile(0.95)?,
         max: values.max()?,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_list_has_every_share() {
+        let by = LimitedBy {
+            application: 0.0,
+            receiver: 1.0,
+            congestion: 2.0,
+            slow_start: Some(3.0),
+            window: Some(4.0),
+            bottleneck: Some(5.0),
+            buffer: Some(6.0),
+        };
+        let fields = serde_json::to_value(by).expect("plain data");
+        let listed = LimitedBy::SHARES.iter();
+        let listed = listed.map(|share| (share.name.to_owned(), (share.of)(&by).into()));
+        assert_eq!(fields, serde_json::Value::Object(listed.collect()));
+    }
 }

@@ -18,7 +18,7 @@ use crate::trace::{Counts, Trace};
 pub use capture_point::CapturePoint;
 pub use causes::Causes;
 pub(crate) use flow::MAX_RATE_BPS;
-pub use flow::{FlowSummary, LimitedBy, RttSummary, Spread};
+pub use flow::{FlowSummary, LimitShare, LimitedBy, RttSummary, Spread};
 pub use known::KnownPath;
 pub(crate) use known::POLICER_BURST;
 pub use timeline::{FlowTimeline, Timeline};
@@ -39,7 +39,7 @@ pub struct Summary {
 }
 
 /// The results for a connection.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Default, Serialize)]
 pub struct ConnectionSummary {
     /// Its number, from 0.
     pub id: usize,
