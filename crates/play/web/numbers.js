@@ -67,22 +67,27 @@ export class Numbers {
     }
 }
 
-function rowsOf(summaries, flows) {
-    const each = summaries[0].flows;
-    const isGrouped = each.length > MAX_ROWS;
-    const keys = isGrouped ? [...new Set(each.map((flow) => flow.group))] : each.map((flow) => flow.id);
-    return keys.map((key) => {
-        const ofKey = (flow) => (isGrouped ? flow.group : flow.id) === key;
-        const first = each.findIndex(ofKey);
-        const count = each.filter(ofKey).length;
-        const label = flows[first]?.label ?? each[first].controller;
-        const cells = COLUMNS.map(({ kind, of, worst }) => {
-            const values = summaries.map((summary) => median(summary.flows.filter(ofKey).map(of)));
-            return cell(kind, values, worst);
-        });
-        const name = isGrouped && count > 1 ? `${label.replace(/ \d+$/, "")} × ${count}, median` : label;
-        return { label: name, colour: flows[first]?.colour ?? "#787878", cells };
+export function rowsOf(summaries, flows) {
+    const isGrouped = summaries[0].flows.length > MAX_ROWS;
+    const ofSeeds = summaries.map((summary) => by(summary.flows, (flow) => (isGrouped ? flow.group : flow.id)));
+    return [...ofSeeds[0]].map(([key, each]) => {
+        const [first] = each;
+        const label = flows[first.id]?.label ?? first.controller;
+        const all = ofSeeds.map((own) => own.get(key) ?? []);
+        const cells = COLUMNS.map(({ kind, of, worst }) => cell(kind, all.map((same) => median(same.map(of))), worst));
+        const name = isGrouped && each.length > 1 ? `${label.replace(/ \d+$/, "")} × ${each.length}, median` : label;
+        return { label: name, colour: flows[first.id]?.colour ?? "#787878", cells };
     });
+}
+
+function by(flows, keyOf) {
+    const groups = new Map();
+    for (const flow of flows) {
+        const key = keyOf(flow);
+        const own = groups.get(key);
+        own ? own.push(flow) : groups.set(key, [flow]);
+    }
+    return groups;
 }
 
 function cell(kind, values, worst) {

@@ -8,7 +8,7 @@ import { named, read } from "./state/document.js";
 const QUIET_MS = 200;
 
 export class Runs extends EventTarget {
-    // The last record of each seed, by its place: 0 is the scenario's own.
+    // The last record of each seed, by its place: 0 is the scenario's own, and of the others only the summary is kept.
     records = [];
     // Whether the first of them is of this state, and not of the one before.
     isHeard = false;
@@ -57,7 +57,7 @@ export class Runs extends EventTarget {
         let until_s = null;
         const run = this.#engine.run(state.text, options, {
             record: (record, done) => {
-                this.records[place] = record;
+                this.records[place] = place === 0 ? record : { summary: record.summary };
                 until_s = record.summary.duration_s;
                 this.done += done ? 1 : 0;
                 this.isHeard ||= place === 0;

@@ -5,6 +5,7 @@ import { test } from "node:test";
 
 import { raced } from "../../web/editor/race.js";
 import { flows } from "../../web/flows.js";
+import { rowsOf } from "../../web/numbers.js";
 import { isReadable, MOST_CHARACTERS, MOST_LINES } from "../../web/state/bounds.js";
 import { blocks, named, read, remove } from "../../web/state/document.js";
 import { parse } from "../../web/state/quantity.js";
@@ -48,6 +49,25 @@ test("a scenario has at most 1,000 flows in all", () => {
     assert.equal(flows("[[flow]]\ncount = 1e300\n", "light").length, 1000);
     assert.deepEqual(flows("[[flow]]\ncount = 2\n[[flow]]\n", "light").map(({ group }) => group), [0, 0, 1]);
     assert.deepEqual(flows('[[flow]]\ncontroller = "bbr1"\n', "light").map(({ label }) => label), ["BBRv1"]);
+});
+
+test("the table looks at each flow once for each seed, however many groups there are", () => {
+    let count = 0;
+    const flow = (_, id) => ({
+        id,
+        get group() {
+            count += 1;
+            return id >> 1;
+        },
+        controller: "reno",
+        goodput_bps: 1e6 + id,
+    });
+    const summary = () => ({ flows: Array.from({ length: 100 }, flow) });
+    const rows = rowsOf([summary(), summary()], flows("[[flow]]\ncontroller = \"reno\"\ncount = 2\n".repeat(50), "light"));
+    assert.equal(count, 200);
+    assert.equal(rows.length, 50);
+    assert.equal(rows[0].label, "Reno × 2, median");
+    assert.equal(rows[0].cells[0], "1 Mbit/s (1 Mbit/s)");
 });
 
 test("a text is read once, however many ask", () => {

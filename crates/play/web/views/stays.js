@@ -4,15 +4,20 @@ import { Grounds, stateOf } from "./states.js";
 import { LEFT, RIGHT, timeScale } from "./times.js";
 import { widthOf, write } from "./view.js";
 
+// A stay that ends less than so many pixels after the one before is not seen.
+const LEAST = 0.25;
+
 // Draws them between two heights: as the ground of a picture, or as a ribbon.
 export function drawStays(pen, scene, flow, [y, height], width, isRibbon) {
     const { window: { from, to }, theme } = scene;
     const { x } = timeScale(scene.window, width);
     scene.grounds ??= new Grounds(theme);
+    let last = -Infinity;
     for (const stay of flow.stays) {
-        if (stay.to < from || stay.from > to) {
+        if (stay.to < from || stay.from > to || x(stay.to) < last + LEAST) {
             continue;
         }
+        last = x(stay.to);
         const left = Math.max(x(stay.from), LEFT);
         const right = Math.min(Math.max(x(stay.to), left + 1), width - RIGHT);
         const state = stateOf(stay.name);
