@@ -1,11 +1,13 @@
 //! What a browser does not run. Whoever sends a link to a page must not be able to occupy the machine of whoever follows it.
 
+use congestion::Controller;
 use document::{DocumentError, Reason};
-use scenario::{FlowSpec, Scenario};
-use transport::app;
+use scenario::Scenario;
+use simulate::Run;
 use units::{Bytes, Duration};
 
 use crate::inflight;
+use crate::objects::objects;
 
 /// The maximum size of a scenario's text.
 pub const MAX_TEXT_BYTES: usize = 1 << 20;
@@ -31,8 +33,16 @@ const MAX_INFLIGHT: Bytes = Bytes::new(1_100_000_000);
 /// The maximum of all buffers together: each packet in a queue takes memory.
 const MAX_BUFFERS: Bytes = Bytes::new(1_000_000_000);
 
+/// The maximum of the packets that a run holds at a time, on their way or not acknowledged: twice those of [`MAX_INFLIGHT`].
+/// What a path makes of random losses, copies and connections that come and go is known only then.
+const MAX_PACKETS: u64 = 2_000_000;
+
+/// The maximum of the packets that links, network cards and delays transmit in a run: [`MAX_TRAFFIC`] in full packets, as many ACKs, and
+/// all of them once more over delays. Small packets, and paths without a rate, could be far more.
+const MAX_TRANSMISSIONS: u64 = 300_000_000;
+
 /// The maximum of the objects and frames of all applications, finished or not.
-const MAX_OBJECTS: u64 = 1_000_000;
+const MAX_OBJECTS: u64 = 100_000;
 
 /// Checks that the scenario reads no file, and is not too large.
 pub fn check(scenario: &Scenario) -> Result<(), DocumentError> {
@@ -107,7 +117,8 @@ pub fn check(scenario: &Scenario) -> Result<(), DocumentError> {
         let reason = Reason::of(what).words(format!(": at most {most}"));
         return Err(DocumentError::new("host.send_buffer", reason));
     }
-    let objects = scenario.flows.iter().map(|flow| objects(scenario, flow));
+    let time = scenario.duration.unwrap_or(MAX_DURATION);
+    let objects = scenario.flows.iter().map(|flow| objects(flow, time));
     if objects.fold(0, u64::saturating_add) > MAX_OBJECTS {
         let what = "the number of objects of all flows";
         return refused("flow.app", &what, &MAX_OBJECTS.to_string());
@@ -115,21 +126,36 @@ pub fn check(scenario: &Scenario) -> Result<(), DocumentError> {
     Ok(())
 }
 
-/// The expected number of objects that come to the flows of a group by the clock, however slow the network is.
-fn objects(scenario: &Scenario, flow: &FlowSpec) -> u64 {
-    let interval = match flow.application() {
-        app::Config::Poisson(poisson) => poisson.interval,
-        app::Config::RateLimited(frames) => frames.rate.time_for(frames.write),
-        _ => return 0,
-    };
-    let time = scenario.duration.unwrap_or(MAX_DURATION);
-    let within = time.as_nanos() / interval.as_nanos().max(1);
-    let of_each = flow.objects().unwrap_or(u64::MAX).min(within);
-    of_each.saturating_mul(flow.count)
+/// Checks that a run holds no more packets than fit the memory of a page, and has passed no more than a processor does in some minutes.
+pub fn check_step<C: Controller>(run: &Run<(), C>) -> Result<(), String> {
+    let at = run.at();
+    check_packets(run.packets(), at)?;
+    check_transmissions(run.transmissions(), at)
+}
+
+fn check_packets(packets: u64, at: Duration) -> Result<(), String> {
+    if packets <= MAX_PACKETS {
+        return Ok(());
+    }
+    Err(format!(
+        "{packets} packets are under way or not acknowledged at {at}: at most {MAX_PACKETS} here; \
+         give lower rates, shorter delays, smaller buffers, or fewer connections"
+    ))
+}
+
+fn check_transmissions(transmissions: u64, at: Duration) -> Result<(), String> {
+    if transmissions <= MAX_TRANSMISSIONS {
+        return Ok(());
+    }
+    Err(format!(
+        "links have transmitted {transmissions} packets by {at}: at most {MAX_TRANSMISSIONS} here; \
+         give lower rates, or a shorter duration"
+    ))
 }
 
 #[cfg(test)]
 mod tests {
+    use super::*;
     use crate::play::read;
 
     const LINK: &str = "name='x'\nduration='30s'\npath={rate='1mbit',rtt='1ms'";
@@ -163,6 +189,14 @@ mod tests {
             ),
             (
                 "}\nflow=[{controller='reno',app={kind='rate',rate='1mbit',write='1b'}}]",
+                "flow.app: ",
+            ),
+            (
+                "}\nflow=[{controller='reno',app={kind='poisson',interval='200us',sizes='1b'}}]",
+                "flow.app: ",
+            ),
+            (
+                "}\nflow=[{controller='reno',count=100,app={kind='requests',response='1b',outstanding=1024}}]",
                 "flow.app: ",
             ),
         ] {
@@ -199,6 +233,38 @@ mod tests {
                 "rate='1mbit',rtt='1s',buffer='1mb',change=[{at='1s',rate='99gbit'}]",
                 flow(",count=2"),
             ),
+            (
+                "rate='1gbit',rtt='1ms',buffer='1mb',jitter='3s'",
+                flow(",count=2"),
+            ),
+            (
+                "rate='1gbit',rtt='1ms',buffer='1mb',reorder={share='9%',by='3s'}",
+                flow(",count=2"),
+            ),
+            (
+                "rate='1gbit',rtt='1ms',buffer='1mb',aggregation={interval='3s'}",
+                flow(",count=2"),
+            ),
+            (
+                "rate='1gbit',rtt='1ms',buffer='1mb',uplink={jitter='3s'}",
+                flow(",count=2"),
+            ),
+            (
+                "rate='1gbit',rtt='1ms',buffer='1mb',uplink={rate='1mbit',buffer='400kb'}",
+                flow(",count=2"),
+            ),
+            (
+                "rate='1gbit',rtt='1ms',buffer='1mb',uplink={rate='1mbit'}",
+                flow(",count=2"),
+            ),
+            (
+                "rate='1gbit',rtt='1ms',buffer='1mb',uplink={rate='1gbit',buffer='300mb',jitter='1s'}",
+                flow(",count=2,reverse=true"),
+            ),
+            (
+                long,
+                flow(",app={kind='poisson',interval='100us',sizes='1mb'},host={send_buffer='1mb'}"),
+            ),
         ] {
             assert_eq!(
                 said(path, &rest),
@@ -217,8 +283,38 @@ mod tests {
                 flow(",count=1000,host={initial_cwnd=1}"),
             ),
             ("rate='100mbit',rtt='40ms'", flow(",count=100")),
+            (
+                "rate='1gbit',rtt='1ms',buffer='1mb',jitter='300ms',uplink={rate='1mbit',buffer='40kb'}",
+                flow(",count=2"),
+            ),
+            (
+                "rate='100mbit',rtt='40ms'",
+                flow(",app={kind='poisson',load='90mbit',sizes='20kb'}"),
+            ),
         ] {
             assert_eq!(said(path, &rest), "", "{path} {rest}");
         }
+    }
+
+    #[test]
+    fn while_it_runs() {
+        let at = Duration::from_secs(2);
+        assert_eq!(check_packets(MAX_PACKETS, at), Ok(()));
+        assert_eq!(check_transmissions(MAX_TRANSMISSIONS, at), Ok(()));
+        let many = [
+            check_packets(MAX_PACKETS + 1, at),
+            check_transmissions(MAX_TRANSMISSIONS + 1, at),
+        ];
+        let said = many.map(|checked| checked.expect_err("too many"));
+        assert_eq!(
+            said[0],
+            "2000001 packets are under way or not acknowledged at 2s: at most 2000000 here; \
+             give lower rates, shorter delays, smaller buffers, or fewer connections"
+        );
+        assert_eq!(
+            said[1],
+            "links have transmitted 300000001 packets by 2s: at most 300000000 here; \
+             give lower rates, or a shorter duration"
+        );
     }
 }

@@ -6,6 +6,8 @@ use scenario::{Crossing, FlowSpec, LinkSpec, Network, Route};
 use transport::{receiver, sender};
 use units::{Bytes, Duration, Rate};
 
+use crate::objects::objects;
+
 /// The largest window, as a multiple of what was delivered in a round trip: more than BBR's cwnd gain in Startup, 2/ln 2.
 const MAX_GAIN: u64 = 3;
 
@@ -30,7 +32,7 @@ pub fn initial(network: &Network<'_>, flow: &FlowSpec) -> Bytes {
     (mss * cwnd).min(most) * flow.count
 }
 
-/// What the buffers of the hosts of a group let be in flight.
+/// What the buffers of the hosts of a group let be in flight, in all connections that it may have at a time.
 fn window(network: &Network<'_>, flow: &FlowSpec) -> Bytes {
     let host = flow.host.over(&network.scenario().host);
     let sent = host
@@ -48,7 +50,13 @@ fn window(network: &Network<'_>, flow: &FlowSpec) -> Bytes {
     } else {
         None
     };
-    sent.min(received).min(own.unwrap_or(Bytes::MAX)) * flow.count
+    let connections = if flow.opens_many() {
+        let time = network.scenario().duration.unwrap_or(Duration::MAX);
+        objects(flow, time)
+    } else {
+        flow.count
+    };
+    sent.min(received).min(own.unwrap_or(Bytes::MAX)) * connections
 }
 
 /// What the network delivers in a round trip with all its buffers full. None if it is not known: a buffer has no bound, or flows
@@ -75,19 +83,49 @@ fn in_a_round_trip(network: &Network<'_>) -> Option<Bytes> {
             fastest = fastest.max(fastest_of(link));
         }
     }
+    Some(buffers + fastest.bytes_in(without_data_queues(network)?))
+}
+
+/// The longest round trip over all links, without the queues of data. None if a queue of ACKs has no bound.
+fn without_data_queues(network: &Network<'_>) -> Option<Duration> {
     let changed = |link: &LinkSpec| link.changes.iter().filter_map(|change| change.rtt).max();
-    let links = network
-        .links()
-        .iter()
-        .map(|link| changed(&link.data).unwrap_or_default().max(link.rtt));
-    let own = network
-        .scenario()
-        .flows
-        .iter()
-        .filter_map(|flow| flow.rtt)
-        .max();
-    let rtprop = links.fold(own.unwrap_or_default(), |sum, rtt| sum + rtt);
-    Some(buffers + fastest.bytes_in(rtprop))
+    let links = network.links().iter().map(|link| {
+        let rtprop = changed(&link.data).unwrap_or_default().max(link.rtt);
+        rtprop + held(&link.data) + held(&link.acks())
+    });
+    let flows = &network.scenario().flows;
+    let own = flows.iter().filter_map(|flow| flow.rtt).max();
+    let mut longest = links.fold(own.unwrap_or_default(), |sum, rtt| sum + rtt);
+    let acks = network.routes().iter().flat_map(|route| &route.back);
+    for crossing in acks.collect::<BTreeSet<&Crossing>>() {
+        longest = longest + queued(network, *crossing)?;
+    }
+    Some(longest)
+}
+
+/// The longest time for which a direction of a link holds a packet behind its bottleneck, in addition to its delay.
+fn held(link: &LinkSpec) -> Duration {
+    let effects = &link.effects;
+    let times = [
+        effects.jitter.map(|jitter| jitter.up_to),
+        effects.reorder.map(|reorder| reorder.by),
+        effects.aggregation.map(|aggregation| aggregation.interval),
+        effects.demand.map(|demand| demand.within),
+    ];
+    let times = times.into_iter().flatten();
+    times.fold(Duration::ZERO, |sum, time| sum + time)
+}
+
+/// The longest time in the queue of a direction of a link. None if it is not known: its buffer has no bound, or it has an outage.
+fn queued(network: &Network<'_>, crossing: Crossing) -> Option<Duration> {
+    let link = network.direction(crossing);
+    let Some(rate) = link.rate else {
+        return Some(Duration::ZERO);
+    };
+    let changes = link.changes.iter().filter_map(|change| change.rate);
+    let slowest = changes.chain([rate]).min().filter(|rate| !rate.is_zero())?;
+    let buffer = link.buffer_bytes(network.links()[crossing.link].rtt)?;
+    Some(slowest.time_for(buffer))
 }
 
 fn has_bottleneck(network: &Network<'_>, route: &Route) -> bool {

@@ -1,4 +1,4 @@
-//! Controllers in JavaScript, which the host of the module has. They are all that the module imports.
+//! Controllers in JavaScript, which the host of the module has. The module imports nothing else, except in `memory.rs`.
 //!
 //! An event is numbers in an array, in which the host leaves its answer. `web/controller.js` has the same order of events, numbers and
 //! answers. What the host answers is of somebody's text: it is kept within what the simulator works with.

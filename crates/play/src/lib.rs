@@ -1,7 +1,7 @@
 //! Scenarios that run in a browser: the text of a scenario in, its record out, step by step.
 //!
 //! Compiled for `wasm32-unknown-unknown`, this crate is a module that needs nothing of its host: no clock, no file, and no import but
-//! controllers in JavaScript. `web/play.js` calls the functions that it exports, and `web/worker.js` runs it beside a page. The same text and seed give the
+//! controllers in JavaScript and the end of its memory. `web/play.js` calls the functions that it exports, and `web/worker.js` runs it beside a page. The same text and seed give the
 //! same bytes as natively, which `tests/same_bytes.rs` checks.
 //!
 //! ```
@@ -21,6 +21,9 @@ mod exports;
 mod inflight;
 #[cfg(target_arch = "wasm32")]
 mod javascript;
+#[cfg(target_arch = "wasm32")]
+mod memory;
+mod objects;
 #[cfg(not(target_arch = "wasm32"))]
 pub mod page;
 mod path;

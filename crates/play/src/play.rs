@@ -83,12 +83,13 @@ impl Play {
     ///
     /// # Errors
     ///
-    /// Those of [`Run::step`].
+    /// Those of [`Run::step`], or the run holds too many packets, or has passed too many.
     pub fn step(&mut self, most: u32) -> Result<bool, String> {
         for _ in 0..most {
             if !self.run.step().map_err(|error| error.to_string())? {
                 return Ok(false);
             }
+            bounds::check_step(&self.run)?;
         }
         Ok(true)
     }
@@ -114,6 +115,29 @@ impl Play {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Each of the links makes two of each packet.
+    #[test]
+    fn copies_are_packets() {
+        let next = "next=[".to_owned() + &"{duplicate='100%',rtt='40ms'},".repeat(9) + "]";
+        let text = format!(
+            "name='x'\nduration='9s'\npath={{rate='1mbit',rtt='1ms',buffer='9kb',{next}}}\nflow=[{{controller='reno'}}]"
+        );
+        let mut play = Play::begin(&text, None).unwrap();
+        let most = (0..100).map(|_| {
+            play.step(1).unwrap();
+            play.run.packets()
+        });
+        assert!(most.max() > Some(1_000));
+    }
+
+    #[test]
+    fn a_path_without_a_rate_transmits() {
+        let text = "name='x'\nduration='9s'\npath={rtt='1ms'}\nhost={send_buffer='90kb'}\nflow=[{controller='reno'}]";
+        let mut play = Play::begin(text, None).unwrap();
+        play.step(10).unwrap();
+        assert!(play.run.transmissions() > 1_000);
+    }
 
     /// A text runs for a moment, or is refused in one line.
     #[test]

@@ -10,7 +10,7 @@ export class Instance {
     // `controllers` has those in JavaScript by name.
     constructor(module, controllers = {}) {
         const objects = new Controllers(controllers);
-        this.#exports = new WebAssembly.Instance(module, { controllers: objects.imports }).exports;
+        this.#exports = new WebAssembly.Instance(module, { controllers: objects.imports, memory: { exhausted } }).exports;
         objects.connect(this.#exports, JSON.parse(decoded(this.result("play_states"))));
     }
 
@@ -46,6 +46,10 @@ export class Instance {
         const place = this.#exports.play_result() >>> 0;
         return new Uint8Array(this.#exports.memory.buffer, place, this.#exports.play_length() >>> 0).slice();
     }
+}
+
+function exhausted() {
+    throw new Error("the run takes more memory than it may have here: give lower rates, shorter delays or smaller buffers");
 }
 
 function decoded(bytes) {

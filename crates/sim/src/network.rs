@@ -241,6 +241,20 @@ impl Network {
         Some(&line.link)
     }
 
+    /// The number of packets on all links, network cards and delays.
+    pub(crate) fn packets(&self) -> u64 {
+        let lines = self.lines.iter();
+        lines.map(|line| line.link.counters().inside.packets).sum()
+    }
+
+    /// The number of packets that they have transmitted.
+    pub(crate) fn transmissions(&self) -> u64 {
+        let lines = self.lines.iter();
+        lines
+            .map(|line| line.link.counters().transmitted.packets)
+            .sum()
+    }
+
     /// The earliest time at which a packet may leave a link.
     #[inline]
     pub(crate) fn next_at(&self) -> Time {

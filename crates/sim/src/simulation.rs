@@ -219,6 +219,18 @@ impl<O: Observer<C>, C: Controller> Simulation<O, C> {
             .filter_map(|connection| Some((connection.id, connection.app.as_ref()?)))
     }
 
+    /// The number of packets that take memory: those on their way, and sent ones that are not acknowledged.
+    pub fn packets(&self) -> u64 {
+        let sent = self.connections.iter();
+        let sent = sent.map(|connection| connection.sender.unacknowledged_packets());
+        self.network.packets() + sent.sum::<u64>()
+    }
+
+    /// The number of packets that links, network cards and delays have transmitted, each time that one did.
+    pub fn transmissions(&self) -> u64 {
+        self.network.transmissions()
+    }
+
     /// The link with this index, as of [`now`](Simulation::now), between calls of
     /// [`run_until`](Simulation::run_until); `None` if there is no such link.
     pub fn link(&self, index: usize) -> Option<LinkView<'_>> {

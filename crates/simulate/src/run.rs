@@ -103,6 +103,16 @@ impl<T: Tap, C: Controller> Run<T, C> {
         &self.simulation.observer().flows
     }
 
+    /// The number of packets that take memory: those on their way, and sent ones that are not acknowledged.
+    pub fn packets(&self) -> u64 {
+        self.simulation.packets()
+    }
+
+    /// The number of packets that links, network cards and delays have transmitted, each time that one did.
+    pub fn transmissions(&self) -> u64 {
+        self.simulation.transmissions()
+    }
+
     /// Runs for some milliseconds, of the scenario's time or of a processor's. Returns whether there is more to run.
     ///
     /// # Errors

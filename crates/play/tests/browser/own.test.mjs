@@ -81,6 +81,40 @@ test("a controller that does not come back is ended", async () => {
     await context.close();
 });
 
+// It fills the memory of its run, as a run that takes too much does.
+const FULL = `let memory;
+const Instance = WebAssembly.Instance;
+WebAssembly.Instance = function (...given) {
+    const instance = new Instance(...given);
+    ({ memory } = instance.exports);
+    return instance;
+};
+export default class Mine {
+    on_ack() {
+        for (let pages = 16_384; pages > 0; pages >>= 1) {
+            try {
+                for (;;) {
+                    memory.grow(pages);
+                }
+            } catch {}
+        }
+        return [1e8, 2e9];
+    }
+}
+`;
+
+test("a run whose memory is used up says so, and the next one runs", async () => {
+    const { page, context, heard, outcome } = await edited(FULL);
+    assert.equal(outcome, "failed");
+    const told = /^the run takes more memory than it may have here: give lower rates, shorter delays or smaller buffers/;
+    assert.match(await page.locator("#problem").textContent(), told);
+    assert.equal(await after(page, () => page.locator(".flow select").first().selectOption("bbr1")), "true");
+    assert.equal(await page.locator("#problem").isVisible(), false);
+    assert.equal((await numbers(page))[0][0], "BBRv1");
+    assert.deepEqual(heard, []);
+    await context.close();
+});
+
 test("a controller can reach nobody", async () => {
     const reach = `    on_ack() {
         try {

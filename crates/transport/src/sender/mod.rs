@@ -337,6 +337,12 @@ impl<C: Controller> Sender<C> {
         self.scoreboard.inflight() - self.config.mss * self.new_reno.arrived()
     }
 
+    /// The number of sent packets that are not acknowledged cumulatively, lost or not.
+    pub fn unacknowledged_packets(&self) -> u64 {
+        let numbers = self.scoreboard.numbers();
+        numbers.end - numbers.start
+    }
+
     /// Payload handed to the packet scheduler that has not left the host.
     pub fn below_tcp(&self) -> Bytes {
         self.below
