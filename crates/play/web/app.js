@@ -103,6 +103,9 @@ function join(engine) {
             runs.records.length = 0;
             problem({ message: `the record of the run cannot be shown: ${message}`, line: null });
         }
+        if (runs.isHeard && runs.done === runs.seeds) {
+            $("results").dataset.done = "true";
+        }
     });
     runs.addEventListener("record", ({ detail }) => {
         if (!isOfLink) {
@@ -115,7 +118,6 @@ function join(engine) {
         if (detail.done && runs.done === runs.seeds) {
             const seeds = runs.seeds === 1 ? "" : `, ${runs.seeds} seeds`;
             $("status").textContent = `Simulated in ${Math.round(runs.tookMs)} ms${seeds}`;
-            $("results").dataset.done = "true";
         }
     });
     runs.addEventListener("problem", ({ detail }) => {

@@ -14,6 +14,11 @@ export class Instance {
         objects.connect(this.#exports, JSON.parse(decoded(this.result("play_states"))));
     }
 
+    // The size of its memory in bytes, which never shrinks.
+    get memory() {
+        return this.#exports.memory.buffer.byteLength;
+    }
+
     // Writes what the next call reads. Throws an Error for people if it is too long.
     write(bytes) {
         const room = this.#exports.play_room(bytes.length) >>> 0;

@@ -15,6 +15,11 @@ export class Play {
         this.#instance.call("play_begin", seed);
     }
 
+    // The memory that the run has taken, in bytes.
+    get memory() {
+        return this.#instance.memory;
+    }
+
     // Runs at most so many steps of some milliseconds each. Returns whether there is more to run.
     step(most) {
         return this.#instance.call("play_step", most) === GOES_ON;

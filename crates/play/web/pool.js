@@ -13,6 +13,10 @@ const START_MS = 20_000;
 const MOST_AT_ONCE = 2000, MOST_PER_SECOND = 200;
 // Of records of parts of a run, a page reads so many that they take at most this share of its time.
 const MAX_SHARE = 0.25;
+// In bytes: the most that all runs take together, which is what one may take. Runs that would take more go on one after the other.
+const MOST_MEMORY = 1500 * 2 ** 20;
+// A worker that has taken more is of no use to the next run, which would add to it.
+const MOST_KEPT = 2 ** 27;
 // The most characters of an error.
 const MAX_MESSAGE = 500;
 const NO_SOURCES = "{}";
@@ -23,7 +27,7 @@ export class Pool {
     #sandbox;
     #idle = [];
     #waiting = [];
-    #busy = 0;
+    #busy = new Set();
     #most = Math.max(2, navigator.hardwareConcurrency ?? 2);
     #next = 0;
 
@@ -45,8 +49,8 @@ export class Pool {
 
     // Starts a run, or lets it wait for its turn. It takes the place of `before`, a run that may be over.
     start(task, hear, before) {
-        const job = { id: ++this.#next, task, hear, worker: null };
-        if (before?.worker && sources(before) === sources(job)) {
+        const job = { id: ++this.#next, task, hear, worker: null, isLarge: false };
+        if (before?.worker && isReusable(before.worker) && sources(before) === sources(job)) {
             job.worker = before.worker;
             before.worker = null;
             this.#send(job);
@@ -84,11 +88,11 @@ export class Pool {
         return this.#most;
     }
 
-    // Starts the runs whose turn it is.
+    // Starts the runs whose turn it is. A large one runs alone.
     #serve() {
-        while (this.#waiting.length > 0 && this.#busy < this.#most) {
+        const isFull = () => this.#busy.size >= this.#most || [...this.#busy].some(({ job }) => job.isLarge);
+        while (this.#waiting.length > 0 && !isFull() && !(this.#waiting[0].isLarge && this.#busy.size > 0)) {
             const job = this.#waiting.shift();
-            this.#busy += 1;
             const isSandboxed = sources(job) !== NO_SOURCES;
             job.worker = (isSandboxed ? null : this.#idle.pop()) ?? this.#worker(isSandboxed);
             this.#send(job);
@@ -97,7 +101,8 @@ export class Pool {
 
     #send(job) {
         const { worker } = job;
-        Object.assign(worker, { job, since: performance.now(), said: 0, readsFrom: 0 });
+        Object.assign(worker, { job, since: performance.now(), said: 0, memory: 0, readsFrom: 0 });
+        this.#busy.add(worker);
         worker.port.postMessage({ id: job.id, ...job.task });
         this.#expect(worker);
     }
@@ -118,7 +123,7 @@ export class Pool {
 
     #hear(worker, data) {
         const { job } = worker;
-        const { id, ready, record, done, error } = data ?? {};
+        const { id, ready, record, done, error, memory } = data ?? {};
         worker.isReady ||= Boolean(ready);
         if (!job) {
             return;
@@ -132,14 +137,18 @@ export class Pool {
         if (job.id !== id && !ready) {
             return;
         }
+        worker.memory = Math.max(worker.memory, Number.isFinite(memory) ? memory : 0);
         if (error !== undefined) {
             this.#release(job);
             job.hear.error(readable(error));
             return;
         }
         this.#expect(worker);
+        if (!done) {
+            this.#makeRoom();
+        }
         const began = performance.now();
-        if (done || (record && began >= worker.readsFrom)) {
+        if (worker.job === job && (done || (record && began >= worker.readsFrom))) {
             try {
                 job.hear.record(record, done);
             } catch ({ message }) {
@@ -152,9 +161,23 @@ export class Pool {
         }
     }
 
+    // Lets the newest runs begin anew, later and alone, if all together take too much memory.
+    #makeRoom() {
+        const newest = [...this.#busy].sort((one, other) => other.job.id - one.job.id);
+        let sum = newest.reduce((bytes, { memory }) => bytes + memory, 0);
+        while (sum > MOST_MEMORY && newest.length > 1) {
+            const worker = newest.shift();
+            const { job } = worker;
+            sum -= worker.memory;
+            this.#end(worker);
+            job.isLarge = true;
+            this.#waiting.push(job);
+        }
+    }
+
     // What runs in a worker can change all of it, so one that has loaded controllers is of no use to other runs.
     #release({ worker }) {
-        if (worker.isSandboxed) {
+        if (worker.isSandboxed || !isReusable(worker)) {
             this.#end(worker);
         } else {
             this.#free(worker);
@@ -172,9 +195,9 @@ export class Pool {
 
     #free(worker) {
         clearTimeout(worker.alarm);
+        this.#busy.delete(worker);
         if (worker.job) {
             worker.job = worker.job.worker = null;
-            this.#busy -= 1;
         }
     }
 
@@ -183,6 +206,10 @@ export class Pool {
         worker.end();
         this.#idle = this.#idle.filter((other) => other !== worker);
     }
+}
+
+function isReusable({ memory }) {
+    return memory <= MOST_KEPT;
 }
 
 // The controllers of a run.

@@ -5,7 +5,8 @@
 //
 // The first answer is { ready: true }. The others have the id of their run: { id, record, done } with a record as bytes (a Uint8Array),
 // first of the time until now and last, with `done`, of all; { id, error }, an object with a `message` and, of an error in a controller,
-// the `line` of its source and as `where` its name; or { id } several times a second while there is nothing to show.
+// the `line` of its source and as `where` its name; or { id } several times a second while there is nothing to show. While a run goes on,
+// they have the `memory` that it has taken, in bytes.
 
 import { Advising } from "./advising.js";
 import { load } from "./controller.js";
@@ -101,6 +102,9 @@ slices.port1.onmessage = ({ data }) => {
         }
         if (goesOn) {
             slices.port2.postMessage(id);
+        } else {
+            // What is over takes no memory.
+            play = undefined;
         }
     } catch (error) {
         fail(error, id);
@@ -120,7 +124,7 @@ function end(record) {
 }
 
 function answer(message, transfer = []) {
-    say({ id, ...message }, transfer);
+    say({ id, memory: play?.memory, ...message }, transfer);
     told = performance.now();
 }
 

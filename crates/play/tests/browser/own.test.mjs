@@ -115,6 +115,39 @@ test("a run whose memory is used up says so, and the next one runs", async () =>
     await context.close();
 });
 
+// It says that each run has as much memory as there is.
+const LARGE = `Object.defineProperty(ArrayBuffer.prototype, "byteLength", { get: () => 1.5e9 });
+export default class Mine {
+    on_ack() {
+        return [60_000, 9e6];
+    }
+}
+`;
+
+test("runs that take too much memory together run one after the other", async () => {
+    const { page, context, heard, outcome } = await edited(LARGE);
+    assert.equal(outcome, "true");
+    // So long that runs meet.
+    assert.equal(await after(page, () => page.getByLabel("Duration", { exact: true }).first().fill("60s").then(() => page.keyboard.press("Enter"))), "true");
+    await page.evaluate(() => {
+        const { postMessage } = MessagePort.prototype;
+        globalThis.begun = [];
+        MessagePort.prototype.postMessage = function (message, ...rest) {
+            if (typeof message?.text === "string") {
+                globalThis.begun.push(message.id);
+            }
+            return postMessage.call(this, message, ...rest);
+        };
+    });
+    assert.equal(await after(page, () => page.getByLabel("Seeds").selectOption("5")), "true");
+    assert.equal(await page.locator("#numbers caption").textContent(), "Median of 5 seeds, the worst in brackets");
+    const begun = await page.evaluate(() => globalThis.begun);
+    assert.equal(new Set(begun).size, 5);
+    assert.ok(begun.length > 5, `no run began anew: ${begun}`);
+    assert.deepEqual(heard, []);
+    await context.close();
+});
+
 test("a controller can reach nobody", async () => {
     const reach = `    on_ack() {
         try {
