@@ -37,6 +37,12 @@ async fn prober(server: &Server, kind: ControllerKind) -> Prober {
     connect(server, kind, &Token::none()).await.unwrap()
 }
 
+/// Sends this many bytes, which must arrive.
+async fn probe(prober: &Prober, bytes: u64) -> Duration {
+    let probed = timeout(TIMEOUT, prober.probe(bytes)).await;
+    probed.unwrap().unwrap()
+}
+
 /// A client at this address that speaks our protocol, without the proof.
 struct Stranger {
     endpoint: Endpoint,
@@ -69,8 +75,8 @@ async fn a_connection_carries_one_probe_after_the_other() {
     for kind in ControllerKind::ALL {
         let prober = prober(&server, *kind).await;
         for bytes in [1, 65_536, 65_537, 3_000_001, 0] {
-            let took = timeout(TIMEOUT, prober.probe(bytes)).await.unwrap();
-            assert!(took.unwrap() > Duration::ZERO, "{kind} {bytes}");
+            let took = probe(&prober, bytes).await;
+            assert!(took > Duration::ZERO, "{kind} {bytes}");
         }
     }
 }
@@ -110,10 +116,7 @@ async fn garbage_and_strangers_leave_a_server_as_it_was() {
         "a reset stream gets {answer:?}"
     );
     let prober = prober(&server, ControllerKind::Bbr1).await;
-    timeout(TIMEOUT, prober.probe(100_000))
-        .await
-        .unwrap()
-        .unwrap();
+    probe(&prober, 100_000).await;
 }
 
 #[tokio::test]
@@ -148,10 +151,7 @@ async fn a_token_is_required_and_the_same_on_both_sides() {
     let prober = connect(&server, ControllerKind::Bbr1, &token)
         .await
         .unwrap();
-    timeout(TIMEOUT, prober.probe(5_000_000))
-        .await
-        .unwrap()
-        .unwrap();
+    probe(&prober, 5_000_000).await;
     // A sender with a token is refused by a receiver without one.
     let open = self::server();
     let refused = connect(&open, ControllerKind::Bbr1, &token).await;
@@ -193,10 +193,7 @@ async fn many_silent_connections_of_one_address_shut_nobody_out() {
     let open = silent.iter().filter(|one| one.close_reason().is_none());
     assert!(open.count() <= 64);
     let prober = prober(&server, ControllerKind::Bbr1).await;
-    timeout(TIMEOUT, prober.probe(100_000))
-        .await
-        .unwrap()
-        .unwrap();
+    probe(&prober, 100_000).await;
 }
 
 #[tokio::test]
@@ -225,10 +222,7 @@ async fn senders_of_one_address_leave_a_place_for_another() {
         senders.push(connection);
     }
     let prober = prober(&server, ControllerKind::Bbr1).await;
-    timeout(TIMEOUT, prober.probe(100_000))
-        .await
-        .unwrap()
-        .unwrap();
+    probe(&prober, 100_000).await;
     timeout(TIMEOUT, senders[0].closed()).await.unwrap();
     assert!(senders[1..].iter().all(|one| one.close_reason().is_none()));
 }

@@ -65,8 +65,7 @@ fn the_table_has_destinations_and_the_distribution() {
     let directory = tempfile::tempdir().expect("a directory");
     fs::write(directory.path().join("small.toml"), PATHS).expect("written");
     let arguments = ["probe", "small.toml", "--out", "rows"];
-    let (status, stdout, stderr) = Running::start(directory.path(), arguments).finish();
-    assert_eq!(status.code(), Some(0), "{stderr}");
+    let (stdout, stderr) = Running::start(directory.path(), arguments).finish_with(0);
     for part in [
         "bbr1 / cubic",
         "path.loss=1%",
@@ -104,8 +103,7 @@ fn over_loopback(options: &[&str], over: &str) {
     );
     assert_eq!(files(&directory.path().join("small")).len(), 2);
     receiver.signal(Signal::INT);
-    let (status, _, stderr) = receiver.finish();
-    assert_eq!(status.code(), Some(0), "{stderr}");
+    receiver.finish_with(0);
     if over == "tcp" {
         // The receiver is gone: the rows have reasons, and the exit code is 1.
         let result = ended(directory.path(), &text, &["--rounds", "1"], 1);
@@ -228,8 +226,7 @@ fn an_interruption_leaves_whole_files_only() {
     run.stderr_line_with("x: 1 destination, ");
     run.stderr_line_with("round 0: 1 probe, 1 failed");
     run.signal(Signal::INT);
-    let (status, stdout, stderr) = run.finish();
-    assert_eq!(status.code(), Some(1), "{stderr}");
+    let (stdout, stderr) = run.finish_with(1);
     assert!(stderr.contains("every probe failed"), "{stderr}");
     let reasons = [&stdout, &stderr].map(|text| text.matches("127.0.0.1:9 cubic: ").count());
     assert_eq!(reasons, [0, 1], "a reason is told once: {stdout}{stderr}");

@@ -49,8 +49,7 @@ const QUICK: [&str; 8] = [
 #[test]
 fn the_summary_has_its_fields() {
     let directory = tempfile::tempdir().expect("a directory");
-    let (status, stdout, stderr) = Running::start(directory.path(), QUICK).finish();
-    assert_eq!(status.code(), Some(0), "{stderr}");
+    let (stdout, _) = Running::start(directory.path(), QUICK).finish_with(0);
     assert_eq!(names(directory.path()), [""; 0]);
     let summaries: Value = serde_json::from_str(&stdout).expect("JSON alone");
     let summaries = summaries.as_array().expect("one summary a lane");
@@ -120,8 +119,7 @@ fn a_file_on_one_bottleneck_ends_with_a_table_and_a_report() {
         "5ms",
     ];
     for _ in 0..2 {
-        let (status, stdout, stderr) = Running::start(directory.path(), race).finish();
-        assert_eq!(status.code(), Some(0), "{stderr}");
+        let (stdout, stderr) = Running::start(directory.path(), race).finish_with(0);
         for part in ["controller", "RTT", "reno #1", "reno #2", "bbr1", "Jain"] {
             assert!(stdout.contains(part), "no {part} in {stdout}");
         }
@@ -153,8 +151,7 @@ fn a_transfer_that_was_cut_off_is_not_said_to_be_done() {
         "--rtt",
         "5ms",
     ];
-    let (status, stdout, stderr) = Running::start(directory.path(), race).finish();
-    assert_eq!(status.code(), Some(0), "{stderr}");
+    let (stdout, stderr) = Running::start(directory.path(), race).finish_with(0);
     // Times count from a flow's start, which is late on a busy machine.
     assert!(stdout.contains("> 0."), "{stdout}");
     assert!(
@@ -178,8 +175,7 @@ fn ctrl_c_leaves_a_table_and_the_report_that_was_asked_for() {
         let mut race = Running::start(directory.path(), race);
         race.stderr_line_with("RTprop");
         race.signal(Signal::INT);
-        let (status, stdout, stderr) = race.finish();
-        assert_eq!(status.code(), Some(130), "{stderr}");
+        let (stdout, stderr) = race.finish_with(130);
         assert!(
             stdout.contains("bbr1") && stdout.contains("cubic"),
             "{stdout}"
@@ -236,8 +232,7 @@ fn notes_that_appear_during_the_race_stay() {
     race.stderr_line_with("RTprop");
     let notes = directory.path().join("fullpipe-race.html");
     fs::write(&notes, "mine").expect("written");
-    let (status, _, stderr) = race.finish();
-    assert_eq!(status.code(), Some(0), "{stderr}");
+    let (_, stderr) = race.finish_with(0);
     assert!(
         stderr.contains(
             "report: fullpipe-race-2.html instead (--report fullpipe-race.html: exists and is no"

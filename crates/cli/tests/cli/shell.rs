@@ -208,8 +208,7 @@ fn signals_reach_the_command_and_it_is_reported() {
     let mut running = Running::start(Path::new("."), arguments);
     assert_eq!(running.stdout_line(), "ready");
     running.signal(Signal::INT);
-    let (status, stdout, stderr) = running.finish();
-    assert_eq!(status.code(), Some(3), "{stderr}");
+    let (stdout, stderr) = running.finish_with(3);
     assert_eq!(stdout, "caught\n");
     assert!(stderr.contains("delivered packets"), "{stderr}");
 }

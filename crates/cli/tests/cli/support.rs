@@ -223,6 +223,13 @@ impl Running {
         };
         (status, rest(&self.stdout), rest(&self.stderr))
     }
+
+    /// Waits for the end, which must have this exit code. Returns the unread rest of stdout and stderr.
+    pub fn finish_with(self, code: i32) -> (String, String) {
+        let (status, stdout, stderr) = self.finish();
+        assert_eq!(status.code(), Some(code), "{stderr}");
+        (stdout, stderr)
+    }
 }
 
 impl Drop for Running {

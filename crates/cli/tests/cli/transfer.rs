@@ -60,17 +60,20 @@ impl Far {
 
     /// Starts to receive in `directory`. Returns the receiver and its ticket.
     fn receiver(&self, directory: &Path) -> (Running, String) {
-        let arguments = [
-            "recv",
-            "--listen",
-            &self.listen,
-            "--advertise",
-            &self.advertise,
-        ];
-        let mut receiver = Running::start(directory, arguments);
-        let ticket = receiver.stdout_line();
-        (receiver, ticket)
+        receive_at(&self.listen, directory, &["--advertise", &self.advertise])
     }
+}
+
+/// Starts to receive in `directory` with these options. Returns the receiver and its ticket.
+fn receive_in(directory: &Path, options: &[&str]) -> (Running, String) {
+    receive_at("127.0.0.1:0", directory, options)
+}
+
+fn receive_at(listen: &str, directory: &Path, options: &[&str]) -> (Running, String) {
+    let arguments = ["recv", "--listen", listen].into_iter();
+    let mut receiver = Running::start(directory, arguments.chain(options.iter().copied()));
+    let ticket = receiver.stdout_line();
+    (receiver, ticket)
 }
 
 /// The percentage in a line such as `data: 4.00 MB, continuing at 31 % (…)`.
@@ -84,12 +87,10 @@ fn percentage(line: &str) -> u64 {
 
 /// Asserts that both sides succeed, and that the file is there.
 fn assert_arrived(sender: Running, receiver: Running, directory: &Path, content: &[u8]) {
-    let (status, stdout, stderr) = sender.finish();
-    assert_eq!(status.code(), Some(0), "{stderr}");
+    let (stdout, stderr) = sender.finish_with(0);
     assert_eq!(stdout, "");
     assert!(stderr.contains("sent data"), "{stderr}");
-    let (status, stdout, stderr) = receiver.finish();
-    assert_eq!(status.code(), Some(0), "{stderr}");
+    let (stdout, stderr) = receiver.finish_with(0);
     assert_eq!(stdout, "");
     let hash = blake3::hash(content).to_hex();
     assert!(stderr.contains(hash.as_str()), "{stderr}");
@@ -141,8 +142,7 @@ fn a_killed_receiver_continues() {
     receiver.signal(Signal::KILL);
     receiver.finish();
     assert!(!to.path().join("data").exists());
-    let (status, _, stderr) = sender.finish();
-    assert_eq!(status.code(), Some(1), "{stderr}");
+    let (_, stderr) = sender.finish_with(1);
     assert!(stderr.contains("run the same command again"), "{stderr}");
 
     let (mut receiver, same_ticket) = far.receiver(to.path());
@@ -162,8 +162,7 @@ fn a_receiver_whose_sender_ended_is_not_told_to_run_again() {
     let mut sender = Running::start(from.path(), ["send", "data", &ticket]);
     sender.stderr_line_with("%");
     sender.signal(Signal::INT);
-    let (status, _, stderr) = sender.finish();
-    assert_eq!(status.code(), Some(130), "{stderr}");
+    sender.finish_with(130);
     assert_eq!(
         receiver.stderr_line_with("waiting for the sender"),
         "the peer ended the transfer (its program was ended); waiting for the sender to come back"
@@ -173,12 +172,10 @@ fn a_receiver_whose_sender_ended_is_not_told_to_run_again() {
 #[test]
 fn an_interrupted_receiver_says_what_to_do() {
     let to = tempfile::tempdir().expect("a directory");
-    let mut receiver = Running::start(to.path(), ["recv", "--listen", "127.0.0.1:0"]);
-    receiver.stdout_line();
+    let (mut receiver, _) = receive_in(to.path(), &[]);
     receiver.stderr_line_with("waiting");
     receiver.signal(Signal::INT);
-    let (status, _, stderr) = receiver.finish();
-    assert_eq!(status.code(), Some(130), "{stderr}");
+    let (_, stderr) = receiver.finish_with(130);
     assert_eq!(
         stderr,
         "fullpipe: interrupted; run the same command again to continue\n"
@@ -190,11 +187,8 @@ fn an_existing_file_is_left_alone_unless_asked() {
     let (from, content) = source(1000);
     let to = tempfile::tempdir().expect("a directory");
     fs::write(to.path().join("data"), "precious").expect("written");
-    let listen = ["recv", "--listen", "127.0.0.1:0"];
-    let mut receiver = Running::start(to.path(), listen);
-    let ticket = receiver.stdout_line();
-    let (status, _, stderr) = Running::start(from.path(), ["send", "data", &ticket]).finish();
-    assert_eq!(status.code(), Some(1), "{stderr}");
+    let (mut receiver, ticket) = receive_in(to.path(), &[]);
+    let (_, stderr) = Running::start(from.path(), ["send", "data", &ticket]).finish_with(1);
     assert!(stderr.contains("--overwrite"), "{stderr}");
     receiver.stderr_line_with("--overwrite");
     receiver.signal(Signal::KILL);
@@ -204,8 +198,7 @@ fn an_existing_file_is_left_alone_unless_asked() {
         b"precious"
     );
 
-    let mut receiver = Running::start(to.path(), listen.into_iter().chain(["--overwrite"]));
-    let ticket = receiver.stdout_line();
+    let (receiver, ticket) = receive_in(to.path(), &["--overwrite"]);
     let sender = Running::start(from.path(), ["send", "data", &ticket]);
     assert_arrived(sender, receiver, to.path(), &content);
 }
@@ -213,8 +206,7 @@ fn an_existing_file_is_left_alone_unless_asked() {
 #[test]
 fn what_cannot_be_sent_is_named() {
     let to = tempfile::tempdir().expect("a directory");
-    let mut receiver = Running::start(to.path(), ["recv", "--listen", "127.0.0.1:0"]);
-    let ticket = receiver.stdout_line();
+    let (_receiver, ticket) = receive_in(to.path(), &[]);
     refused(
         ["send", "no-such-file", &ticket],
         2,
@@ -323,8 +315,7 @@ fn a_ticket_comes_by_stdin_a_file_or_the_environment() {
     ];
     for way in ways {
         let to = tempfile::tempdir().expect("a directory");
-        let mut receiver = Running::start(to.path(), ["recv", "--listen", "127.0.0.1:0"]);
-        let ticket = receiver.stdout_line();
+        let (receiver, ticket) = receive_in(to.path(), &[]);
         way(&ticket).current_dir(from.path()).assert().success();
         receiver.finish();
         assert!(fs::read(to.path().join("data")).expect("received") == content);
@@ -347,8 +338,7 @@ fn a_tree_needs_few_open_files() {
     for name in ["tree", "tree/7"] {
         let mut sender = Running::start_after(from.path(), "ulimit -n 64", ["send", name, &ticket]);
         sender.stderr_line_with("sent");
-        let (status, _, stderr) = sender.finish();
-        assert_eq!(status.code(), Some(0), "{stderr}");
+        sender.finish_with(0);
         receiver.stderr_line_with("waiting for the next transfer");
     }
     assert_eq!(
@@ -361,16 +351,14 @@ fn a_tree_needs_few_open_files() {
     );
     assert_eq!(fs::read_to_string(to.path().join("7")).expect("there"), "7");
     receiver.signal(Signal::INT);
-    let (status, _, stderr) = receiver.finish();
-    assert_eq!(status.code(), Some(130), "{stderr}");
+    receiver.finish_with(130);
 }
 
 #[test]
 fn stdin_arrives_under_a_name() {
     let content = vec![7; 300_000];
     let to = tempfile::tempdir().expect("a directory");
-    let mut receiver = Running::start(to.path(), ["recv", "--listen", "127.0.0.1:0"]);
-    let ticket = receiver.stdout_line();
+    let (receiver, ticket) = receive_in(to.path(), &[]);
     let mut sender = fullpipe(["send", "-", "--name", "dump"]);
     sender
         .env("FULLPIPE_TICKET", &ticket)
@@ -400,17 +388,12 @@ fn a_result_is_one_document_and_a_name_one_line() {
             &["--json"]
         };
         let to = tempfile::tempdir().expect("a directory");
-        let listen = ["recv", "--listen", "127.0.0.1:0", "--rename"];
-        let arguments = listen.iter().chain(options).copied();
-        let mut receiver = Running::start(to.path(), arguments);
-        let ticket = receiver.stdout_line();
+        let (receiver, ticket) = receive_in(to.path(), &[&["--rename"], options].concat());
         fs::write(to.path().join("tree"), "taken").expect("written");
         let arguments = ["send", "tree", &ticket].into_iter();
         let sender = Running::start(from.path(), arguments.chain(options.iter().copied()));
-        let (status, sent, said) = sender.finish();
-        assert_eq!(status.code(), Some(0), "{said}");
-        let (status, received, heard) = receiver.finish();
-        assert_eq!(status.code(), Some(0), "{heard}");
+        let (sent, said) = sender.finish_with(0);
+        let (received, heard) = receiver.finish_with(0);
         for document in [&sent, &received] {
             assert_eq!(document.matches('\n').count(), 1, "{document}");
             let document: serde_json::Value = serde_json::from_str(document).expect("JSON");

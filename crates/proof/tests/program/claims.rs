@@ -177,8 +177,7 @@ fn what_makes_no_sense_is_answered() {
         (&["--document", "nothing.md"], "--document nothing.md: "),
     ] {
         let all: Vec<&str> = cases.iter().chain(arguments).copied().collect();
-        let (status, _, stderr) = Running::start(directory.path(), all).finish();
-        assert_eq!(status.code(), Some(2), "{stderr}");
+        let (_, stderr) = Running::start(directory.path(), all).finish_with(2);
         assert!(stderr.contains(reason), "{stderr}");
     }
     refused(["claims", "--engine", "sin"], 2, &["--engine"]);
@@ -187,8 +186,7 @@ fn what_makes_no_sense_is_answered() {
 #[test]
 fn those_that_are_built_in_can_be_listed() {
     let directory = tempfile::tempdir().expect("a directory");
-    let (status, stdout, stderr) = Running::start(directory.path(), ["claims", "--list"]).finish();
-    assert_eq!(status.code(), Some(0), "{stderr}");
+    let (stdout, _) = Running::start(directory.path(), ["claims", "--list"]).finish_with(0);
     assert!(stdout.lines().count() >= 25, "{stdout}");
     assert!(stdout.contains("loss-sweep"), "{stdout}");
     // Without a terminal, no line is too long.
@@ -205,8 +203,7 @@ fn those_that_are_built_in_can_be_listed() {
     assert_eq!(words(&shown), words(&stdout));
     // The list has only claims that the engine can show, and their durations.
     let listing = ["claims", "--list", "--engine", "linux"];
-    let (status, stdout, stderr) = Running::start(directory.path(), listing).finish();
-    assert_eq!(status.code(), Some(0), "{stderr}");
+    let (stdout, stderr) = Running::start(directory.path(), listing).finish_with(0);
     assert!(stdout.contains("coexistence") && !stdout.contains("scheduler"));
     assert!(
         stdout

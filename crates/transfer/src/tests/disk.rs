@@ -9,7 +9,6 @@ use super::network::{SENDER, in_virtual_time};
 use super::*;
 use crate::directory::Directory;
 use crate::sender::send_on;
-use quic::System;
 use tokio::runtime::Handle;
 use tokio::time::sleep;
 
@@ -42,9 +41,7 @@ async fn a_disk_that_fills_up_keeps_what_was_verified() {
         left: AtomicI64::new(5 * BLOCK as i64 + 1),
         free: None,
     };
-    let receiver = Receiver::bind_on(world.config(), Box::new(disk), Arc::new(System))
-        .await
-        .unwrap();
+    let receiver = world.receiver_writing_to(disk).await;
     let ticket = receiver.ticket().clone();
     let (received, sent) = tokio::join!(
         receiver.run(&|_| ()),
@@ -72,12 +69,7 @@ async fn what_cannot_fit_is_not_begun() {
         left: AtomicI64::new(i64::MAX),
         free: Some(2 * BLOCK - 1),
     };
-    let receiver = Receiver::bind_on(world.config(), Box::new(disk), Arc::new(System))
-        .await
-        .unwrap();
-    let ticket = receiver.ticket().clone();
-    let mut running = std::pin::pin!(receiver.run(&|_| ()));
-    let error = refusal(&mut running, &files, &ticket, sender_config()).await;
+    let error = refused(world.receiver_writing_to(disk).await, &files).await;
     assert!(
         matches!(
             error,

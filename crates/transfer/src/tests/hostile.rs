@@ -348,11 +348,7 @@ async fn content_that_is_not_what_it_claims() {
 #[tokio::test]
 async fn who_waits_for_its_turn_takes_little_room() {
     let world = World::new();
-    let config = ReceiverConfig {
-        keep: true,
-        ..world.config()
-    };
-    let receiver = Receiver::bind(config).await.unwrap();
+    let receiver = world.receiver_with(|config| config.keep = true).await;
     let ticket = receiver.ticket().clone();
     let attack = async {
         let mut first = Client::connect(&ticket).await;

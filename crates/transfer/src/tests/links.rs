@@ -7,7 +7,6 @@ use std::sync::atomic::AtomicBool;
 
 use super::*;
 use crate::directory::Directory;
-use quic::System;
 
 /// When the first block is written, the directory `there` is moved away and replaced by a link to `outside`.
 struct Swapped {
@@ -56,8 +55,7 @@ async fn a_directory_that_becomes_a_link_is_named_and_not_followed() {
             outside: outside.clone(),
             is_done: AtomicBool::new(false),
         };
-        let receiver = Receiver::bind_on(world.config(), Box::new(disk), Arc::new(System));
-        let receiver = receiver.await.unwrap();
+        let receiver = world.receiver_writing_to(disk).await;
         let ticket = receiver.ticket().clone();
         let files = [root];
         let mut running = std::pin::pin!(receiver.run(&|_| ()));
@@ -67,9 +65,8 @@ async fn a_directory_that_becomes_a_link_is_named_and_not_followed() {
         assert_eq!(fs::read_dir(&outside).unwrap().count(), 0, "{swapped}");
         // The receiver goes on waiting, and the repaired tree can be sent.
         fs::remove_file(world.out().join(swapped)).unwrap();
-        let (received, sent) =
-            tokio::join!(running, send(&files, &ticket, sender_config(), &|_| ()));
-        assert_eq!(received.unwrap().len(), sent.unwrap().len());
+        let (received, sent) = sent_to(running, &ticket, &files, sender_config(), &|_| ()).await;
+        assert_eq!(received.len(), sent.len());
         let there = world.out().join("in/deep/big");
         assert!(same_content(&there, &files[0].join("deep/big")));
         assert_eq!(fs::read_dir(&outside).unwrap().count(), 0, "{swapped}");

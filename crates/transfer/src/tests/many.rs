@@ -84,12 +84,8 @@ async fn links_are_named_and_not_sent_and_permission_to_execute_is_kept() {
         }
     };
     let files = [root];
-    let (received, sent) = tokio::join!(
-        receiver.run(&|_| ()),
-        send(&files, &ticket, sender_config(), &watch)
-    );
-    received.unwrap();
-    sent.unwrap();
+    let running = receiver.run(&|_| ());
+    sent_to(running, &ticket, &files, sender_config(), &watch).await;
     let expected = [
         (".fullpipe".to_owned(), Skipped::State),
         ("link".to_owned(), Skipped::Link),
@@ -113,10 +109,7 @@ async fn a_link_on_the_way_is_not_followed() {
     fs::create_dir_all(&outside).unwrap();
     fs::create_dir_all(world.out().join("tree")).unwrap();
     std::os::unix::fs::symlink(&outside, world.out().join("tree/a")).unwrap();
-    let receiver = world.receiver().await;
-    let ticket = receiver.ticket().clone();
-    let mut running = std::pin::pin!(receiver.run(&|_| ()));
-    let error = refusal(&mut running, &[root], &ticket, sender_config()).await;
+    let error = refused(world.receiver().await, &[root]).await;
     assert!(
         matches!(&error, Error::Refused(Refusal::NotADirectory { name }) if name == "tree/a"),
         "{error}"
@@ -143,10 +136,7 @@ async fn an_existing_file_within_a_tree_is_kept() {
         );
         assert_eq!(fs::read(world.out().join("tree/a/large")).unwrap(), b"mine");
         fs::remove_file(world.out().join("tree/a/large")).unwrap();
-        let (received, sent) =
-            tokio::join!(running, send(files, &ticket, sender_config(), &|_| ()));
-        received.unwrap();
-        sent.unwrap();
+        sent_to(running, &ticket, files, sender_config(), &|_| ()).await;
     }
     assert_same_tree(&world.out().join("tree"), &tree);
 }
@@ -277,10 +267,9 @@ async fn what_takes_the_place_of_the_state_folder_is_not_followed() {
             std::os::unix::fs::symlink(&outside, world.state()).unwrap();
         }
     };
-    let (received, sent) =
-        tokio::join!(receiver.run(&watch), send(&files, &ticket, slow(), &|_| ()));
-    sent.unwrap();
-    assert!(same_content(&received.unwrap()[0].path, &files[0]));
+    let running = receiver.run(&watch);
+    let (received, _) = sent_to(running, &ticket, &files, slow(), &|_| ()).await;
+    assert!(same_content(&received[0].path, &files[0]));
     assert_eq!(fs::read_dir(&outside).unwrap().count(), 1);
     assert_eq!(fs::read(outside.join("identity")).unwrap(), b"theirs");
     // Its old content is gone, wherever it was moved.
@@ -289,11 +278,7 @@ async fn what_takes_the_place_of_the_state_folder_is_not_followed() {
 
 /// Runs a receiver with `keep` during `sending`. Returns the number of received transfers.
 async fn kept(world: &World, sending: impl AsyncFnOnce(&Ticket)) -> u64 {
-    let config = ReceiverConfig {
-        keep: true,
-        ..world.config()
-    };
-    let receiver = Receiver::bind(config).await.unwrap();
+    let receiver = world.receiver_with(|config| config.keep = true).await;
     let ticket = receiver.ticket().clone();
     let received = AtomicU64::new(0);
     let told = Notify::new();

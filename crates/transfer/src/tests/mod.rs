@@ -25,6 +25,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use noq_proto::congestion::CubicConfig;
+use quic::System;
 use quic::connection::Connection;
 use tempfile::TempDir;
 use tokio::sync::Notify;
@@ -79,7 +80,20 @@ impl World {
     }
 
     async fn receiver(&self) -> Receiver {
-        Receiver::bind(self.config()).await.unwrap()
+        self.receiver_with(|_| ()).await
+    }
+
+    /// A receiver whose configuration is changed.
+    async fn receiver_with(&self, change: impl FnOnce(&mut ReceiverConfig)) -> Receiver {
+        let mut config = self.config();
+        change(&mut config);
+        Receiver::bind(config).await.unwrap()
+    }
+
+    /// A receiver that writes to `disk`.
+    async fn receiver_writing_to(&self, disk: impl Disk + 'static) -> Receiver {
+        let receiver = Receiver::bind_on(self.config(), Box::new(disk), Arc::new(System));
+        receiver.await.unwrap()
     }
 
     /// A receiver in virtual time, on `network`.
@@ -282,13 +296,21 @@ async fn both(
     log: &Log,
 ) -> (Vec<Transferred>, Vec<Transferred>) {
     let ticket = receiver.ticket().clone();
-    let watch = log.watch();
+    let running = receiver.run(&|_| ());
+    sent_to(running, &ticket, files, sender_config(), &log.watch()).await
+}
+
+/// Sends `files` to the running receiver with `ticket`. Both sides must succeed.
+async fn sent_to(
+    running: impl Future<Output = Result<Vec<Transferred>, Error>>,
+    ticket: &Ticket,
+    files: &[PathBuf],
+    config: SenderConfig,
+    watch: Watch<'_>,
+) -> (Vec<Transferred>, Vec<Transferred>) {
     // If the sender fails, the test must not wait for the receiver, which goes on waiting for a sender.
-    let sending = async {
-        let sent = send(files, &ticket, sender_config(), &watch).await;
-        sent.unwrap()
-    };
-    let (received, sent) = tokio::join!(receiver.run(&|_| ()), sending);
+    let sending = async { send(files, ticket, config, watch).await.unwrap() };
+    let (received, sent) = tokio::join!(running, sending);
     (received.unwrap(), sent)
 }
 
@@ -307,6 +329,13 @@ async fn interrupted_receiver(
     );
     assert!(received.is_none());
     (ticket, sent.unwrap_err())
+}
+
+/// The refusal of a receiver.
+async fn refused(receiver: Receiver, files: &[PathBuf]) -> Error {
+    let ticket = receiver.ticket().clone();
+    let mut running = std::pin::pin!(receiver.run(&|_| ()));
+    refusal(&mut running, files, &ticket, sender_config()).await
 }
 
 /// The refusal of a receiver that goes on waiting.

@@ -8,7 +8,6 @@ use rustix::fs::Mode;
 
 use super::*;
 use crate::directory::Directory;
-use quic::System;
 
 /// A file system that ignores case in tests of names.
 struct Caseless;
@@ -57,13 +56,8 @@ async fn names_that_are_one_are_both_named_before_the_first_byte() {
         let receiver = caseless(config).await;
         let ticket = receiver.ticket().clone();
         let mut running = std::pin::pin!(receiver.run(&|_| ()));
-        let error = refusal(
-            &mut running,
-            std::slice::from_ref(&root),
-            &ticket,
-            sender_config(),
-        )
-        .await;
+        let files = [root.clone()];
+        let error = refusal(&mut running, &files, &ticket, sender_config()).await;
         let Error::Refused(Refusal::OneName {
             first,
             second,
@@ -78,10 +72,8 @@ async fn names_that_are_one_are_both_named_before_the_first_byte() {
         // The ticket remains valid for the repaired tree.
         fs::rename(root.join("README"), root.join("other")).unwrap();
         fs::remove_dir_all(root.join("dir")).unwrap();
-        let files = [root];
-        let (received, sent) =
-            tokio::join!(running, send(&files, &ticket, sender_config(), &|_| ()));
-        assert_eq!(received.unwrap().len(), sent.unwrap().len());
+        let (received, sent) = sent_to(running, &ticket, &files, sender_config(), &|_| ()).await;
+        assert_eq!(received.len(), sent.len());
     }
 }
 
@@ -102,11 +94,9 @@ async fn both_of_two_names_that_are_one_are_kept_if_that_is_wanted() {
         }
     };
     let files = [root];
-    let (received, sent) = tokio::join!(
-        receiver.run(&watch),
-        send(&files, &ticket, sender_config(), &|_| ())
-    );
-    assert_eq!(received.unwrap().len(), sent.unwrap().len());
+    let running = receiver.run(&watch);
+    let (received, sent) = sent_to(running, &ticket, &files, sender_config(), &|_| ()).await;
+    assert_eq!(received.len(), sent.len());
     let expected = ["in/Readme in/Readme (2)", "in/dir in/dir (2)"];
     assert_eq!(renamed.into_inner().unwrap(), expected);
     for path in paths {
@@ -163,15 +153,11 @@ async fn all_that_cannot_be_sent_is_named_at_once_and_can_be_skipped() {
         skip: true,
         ..sender_config()
     };
-    let (received, sent) =
-        tokio::join!(receiver.run(&|_| ()), send(&files, &ticket, config, &watch));
-    assert_eq!(sent.unwrap().len(), 3);
+    let running = receiver.run(&|_| ());
+    let (received, sent) = sent_to(running, &ticket, &files, config, &watch).await;
+    assert_eq!(sent.len(), 3);
     assert_eq!(events.into_inner().unwrap().len(), 0);
-    let names: Vec<String> = received
-        .unwrap()
-        .into_iter()
-        .map(|file| file.name)
-        .collect();
+    let names: Vec<String> = received.into_iter().map(|file| file.name).collect();
     assert_eq!(
         names,
         [

@@ -48,18 +48,21 @@ async fn after_the_sender_is_gone() {
     let files = [world.file("big", SIZE, 1)];
     let receiver = world.receiver().await;
     let ticket = receiver.ticket().clone();
-    let log = Log::default();
+    let (log, heard) = (Log::default(), Log::default());
+    let hear = heard.watch();
     let sending = async {
         let first = Log::stop_at(4 * BLOCK);
         let watch = first.watch();
         let sent = until_stopped(&first, send(&files, &ticket, slow(), &watch)).await;
         assert!(sent.is_none());
+        // Until the receiver knows of it, the transfer belongs to the first sender.
+        heard.interrupted(1).await;
         let watch = log.watch();
         send(&files, &ticket, sender_config(), &watch)
             .await
             .unwrap()
     };
-    let (received, sent) = tokio::join!(receiver.run(&|_| ()), sending);
+    let (received, sent) = tokio::join!(receiver.run(&hear), sending);
     let received = received.unwrap();
     assert!(same_content(&received[0].path, &files[0]));
     assert_eq!(received[0].resumed, sent[0].resumed);
@@ -187,9 +190,8 @@ async fn a_link_in_a_parts_place_is_not_followed() {
             "{error}"
         );
         assert_eq!(world.arrived(), Vec::<String>::new());
-        let (received, sent) = tokio::join!(running, send(&files, &ticket, restart(), &|_| ()));
-        sent.unwrap();
-        assert!(same_content(&received.unwrap()[0].path, &files[0]));
+        let (received, _) = sent_to(running, &ticket, &files, restart(), &|_| ()).await;
+        assert!(same_content(&received[0].path, &files[0]));
         assert_eq!(fs::read(&victim).unwrap(), b"precious");
     }
 }
@@ -239,9 +241,9 @@ async fn a_changed_source_is_not_mixed_with_what_it_was() {
     assert_eq!(fs::read(&part).unwrap(), before);
     assert_eq!(world.arrived(), Vec::<String>::new());
 
-    let (received, sent) = tokio::join!(running, send(&files, &ticket, restart(), &|_| ()));
-    assert_eq!(sent.unwrap()[0].resumed, 0);
-    assert!(same_content(&received.unwrap()[0].path, &files[0]));
+    let (received, sent) = sent_to(running, &ticket, &files, restart(), &|_| ()).await;
+    assert_eq!(sent[0].resumed, 0);
+    assert!(same_content(&received[0].path, &files[0]));
 }
 
 #[tokio::test]
@@ -302,9 +304,8 @@ async fn a_ticket_belongs_to_one_transfer() {
     );
     assert_eq!(world.parts().len(), 1);
     // The sender's `restart` allows it.
-    let (received, sent) = tokio::join!(running, send(&other, &ticket, restart(), &|_| ()));
-    sent.unwrap();
-    assert_eq!(received.unwrap().len(), 1);
+    let (received, _) = sent_to(running, &ticket, &other, restart(), &|_| ()).await;
+    assert_eq!(received.len(), 1);
     assert_eq!(world.arrived(), ["other"]);
     assert!(!world.state().exists());
 }
@@ -315,11 +316,7 @@ async fn a_fresh_receiver_forgets() {
     let files = [world.file("big", SIZE, 1)];
     let ticket = interrupted_sender(&world, &files, 4 * BLOCK).await;
     drop(world.receiver_again(&ticket).await);
-    let config = ReceiverConfig {
-        fresh: true,
-        ..world.config()
-    };
-    let receiver = Receiver::bind(config).await.unwrap();
+    let receiver = world.receiver_with(|config| config.fresh = true).await;
     assert_eq!(receiver.resumption(), Resumption::None);
     assert_ne!(receiver.ticket().fingerprint(), ticket.fingerprint());
     assert_ne!(receiver.ticket().secret(), ticket.secret());
@@ -373,11 +370,7 @@ async fn damaged_state_is_named_and_forgotten_on_demand() {
             line.contains("identity") && line.contains("--fresh"),
             "{line}"
         );
-        let config = ReceiverConfig {
-            fresh: true,
-            ..world.config()
-        };
-        let receiver = Receiver::bind(config).await.unwrap();
+        let receiver = world.receiver_with(|config| config.fresh = true).await;
         let (received, _) = both(receiver, &files, &Log::default()).await;
         assert_eq!(received[0].resumed, 0);
         assert!(same_content(&received[0].path, &files[0]));

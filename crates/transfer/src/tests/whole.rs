@@ -49,12 +49,8 @@ async fn a_file_has_its_name_only_when_it_is_whole() {
             events.fetch_add(1, Ordering::Relaxed);
         }
     };
-    let (received, sent) = tokio::join!(
-        receiver.run(&watch),
-        send(&files, &ticket, sender_config(), &|_| ()),
-    );
-    received.unwrap();
-    sent.unwrap();
+    let running = receiver.run(&watch);
+    sent_to(running, &ticket, &files, sender_config(), &|_| ()).await;
     assert!(events.into_inner() > 0);
 }
 
@@ -68,14 +64,11 @@ async fn an_existing_file_is_kept_unless_told_otherwise() {
 
     let receiver = world.receiver().await;
     let ticket = receiver.ticket().clone();
-    {
-        let mut running = std::pin::pin!(receiver.run(&|_| ()));
-        let error = refusal(&mut running, &files, &ticket, sender_config()).await;
-        assert!(
-            matches!(&error, Error::Refused(Refusal::Exists { name }) if name == "old"),
-            "{error}"
-        );
-    }
+    let error = refused(receiver, &files).await;
+    assert!(
+        matches!(&error, Error::Refused(Refusal::Exists { name }) if name == "old"),
+        "{error}"
+    );
     assert_eq!(fs::read(&old).unwrap(), b"mine");
     assert_eq!(world.arrived(), ["old"]);
 
@@ -83,11 +76,8 @@ async fn an_existing_file_is_kept_unless_told_otherwise() {
     while UdpSocket::bind(ticket.addresses()[0]).is_err() {
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
-    let receiver = Receiver::bind(ReceiverConfig {
-        overwrite: true,
-        ..world.config()
-    });
-    both(receiver.await.unwrap(), &files, &Log::default()).await;
+    let receiver = world.receiver_with(|config| config.overwrite = true).await;
+    both(receiver, &files, &Log::default()).await;
     assert!(same_content(&old, &files[1]));
 }
 
@@ -96,14 +86,8 @@ async fn a_directory_is_never_replaced() {
     let world = World::new();
     let files = [world.file("x", BLOCK, 1)];
     fs::create_dir_all(world.out().join("x")).unwrap();
-    let config = ReceiverConfig {
-        overwrite: true,
-        ..world.config()
-    };
-    let receiver = Receiver::bind(config).await.unwrap();
-    let ticket = receiver.ticket().clone();
-    let mut running = std::pin::pin!(receiver.run(&|_| ()));
-    let error = refusal(&mut running, &files, &ticket, sender_config()).await;
+    let receiver = world.receiver_with(|config| config.overwrite = true).await;
+    let error = refused(receiver, &files).await;
     assert!(
         matches!(error, Error::Refused(Refusal::IsDirectory { .. })),
         "{error}"
