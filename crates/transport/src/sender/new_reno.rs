@@ -90,22 +90,15 @@ impl NewReno {
         bytes - covered
     }
 
-    /// Forgets the duplicate ACKs, because they were about another hole.
+    /// Forgets the duplicate ACKs, because they were about another hole. The threshold stays, even after a timeout: Linux
+    /// lowers it only for a peer with SACK, because it has forgotten the duplicate ACKs by then (`tcp_enter_loss`).
     pub fn reset(&mut self) {
         self.arrived = 0;
     }
 
-    /// Handles a timeout. If enough duplicate ACKs came before it and no recovery, reordering was overestimated (Linux
-    /// `tcp_enter_loss`).
-    pub fn on_timeout(&mut self, is_open: bool) {
-        if is_open && self.arrived >= DUP_THRESHOLD {
-            self.threshold = DUP_THRESHOLD;
-        }
-        self.reset();
-    }
-
-    /// Whether more packets have arrived than there are behind holes. Then duplicate ACKs do not mean losses, and it takes
-    /// more of them, `acked` packets having been acknowledged (Linux `tcp_check_reno_reordering`).
+    /// Whether more packets have arrived than there are behind holes. Then packets were reordered by up to what was
+    /// outstanding before this ACK, which has acknowledged `acked` packets, and so many duplicate ACKs show a loss. With few
+    /// packets outstanding, these are fewer than three (Linux `tcp_check_reno_reordering`).
     fn is_reordered(&mut self, scoreboard: &Scoreboard, acked: u64) -> bool {
         let numbers = scoreboard.numbers();
         let outstanding = numbers.end - numbers.start;
@@ -113,7 +106,7 @@ impl NewReno {
         let is_reordered = self.arrived > most;
         if is_reordered {
             self.arrived = most;
-            self.threshold = (outstanding + acked).clamp(DUP_THRESHOLD, MAX_THRESHOLD);
+            self.threshold = (outstanding + acked).min(MAX_THRESHOLD);
         }
         is_reordered
     }

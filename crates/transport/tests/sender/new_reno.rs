@@ -1,9 +1,10 @@
 //! A peer without SACK: duplicate ACKs show losses, one a round trip.
 
-use congestion::{Bytes, Cause, Duration, Rate, Recovery};
-use transport::sender::Stats;
+use congestion::{Bytes, Cause, Duration, Rate, Recovery, Time};
+use transport::segment::SackBlocks;
+use transport::sender::{Config, Sender, Stats};
 
-use crate::wire::{DELAY, Fate, Fixed, GAP, MSS, Wire, drops, ms, without_sack};
+use crate::wire::{self, DELAY, Fate, Fixed, GAP, MSS, Wire, drops, established, ms, without_sack};
 
 const ENTERED: Recovery = Recovery::Entered(Cause::Loss);
 
@@ -127,4 +128,70 @@ fn a_filled_hole_delivers_only_what_duplicates_have_not() {
             .iter()
             .all(|ack| ack.newly_acked <= Bytes::new(2 * MSS))
     );
+}
+
+/// A sender to a peer without SACK, with a window of ten packets.
+fn to_peer_without_sack() -> Sender<Fixed> {
+    let config = Config {
+        has_selective_acks: false,
+        ..Config::default()
+    };
+    established(1 << 30, &config, |connection| {
+        Fixed::packets(connection, 10)
+    })
+}
+
+/// Sends this many packets at `now`.
+fn send(sender: &mut Sender<Fixed>, now: Time, packets: u64) {
+    sender.write(Bytes::new(packets * MSS));
+    while let Some(burst) = sender.poll_burst(now) {
+        sender.on_departed(&burst);
+    }
+}
+
+/// So many ACKs of the first `packets` packets arrive.
+fn acknowledge(sender: &mut Sender<Fixed>, now: Time, packets: u64, acks: u32) {
+    for _ in 0..acks {
+        let ack = wire::ack(now, packets * MSS, 1 << 30, SackBlocks::NONE);
+        sender.on_segment(now, &ack);
+    }
+}
+
+#[test]
+fn after_two_reordered_packets_two_duplicates_show_a_loss() {
+    let mut sender = to_peer_without_sack();
+    send(&mut sender, ms(100), 2);
+    acknowledge(&mut sender, ms(200), 0, 2);
+    acknowledge(&mut sender, ms(200), 2, 1);
+    assert_eq!(sender.stats().packets_lost, 0);
+
+    send(&mut sender, ms(200), 5);
+    acknowledge(&mut sender, ms(300), 2, 1);
+    assert_eq!(sender.stats().packets_lost, 0);
+    acknowledge(&mut sender, ms(300), 2, 1);
+    assert_eq!(sender.stats().packets_lost, 1);
+}
+
+#[test]
+fn a_timeout_leaves_the_number_of_duplicates_that_shows_a_loss() {
+    let mut sender = to_peer_without_sack();
+    // Ten duplicates of ten packets: one of them was duplicated or reordered, so ten will show a loss.
+    send(&mut sender, ms(100), 10);
+    acknowledge(&mut sender, ms(200), 0, 10);
+    acknowledge(&mut sender, ms(200), 10, 1);
+    send(&mut sender, ms(200), 1);
+    acknowledge(&mut sender, ms(300), 11, 1);
+    let recoveries = sender.stats().recoveries;
+
+    send(&mut sender, ms(300), 10);
+    acknowledge(&mut sender, ms(400), 11, 4);
+    while sender.stats().timeouts == 0 {
+        let due = sender.next_timer().unwrap();
+        sender.on_timer(due);
+        send(&mut sender, due, 0);
+    }
+    acknowledge(&mut sender, ms(1_000), 21, 1);
+    send(&mut sender, ms(1_000), 10);
+    acknowledge(&mut sender, ms(1_100), 21, 4);
+    assert_eq!(sender.stats().recoveries, recoveries);
 }

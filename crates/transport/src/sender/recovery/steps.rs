@@ -234,7 +234,7 @@ impl<C: Controller> Sender<C> {
         if is_reneging {
             self.stats.delivered -= self.scoreboard.forget_sacks();
         }
-        self.new_reno.on_timeout(self.recovery.phase == Phase::Open);
+        self.new_reno.reset();
         let is_timed = self.is_timed();
         for number in self.scoreboard.numbers() {
             let Some(packet) = self.scoreboard.get(number) else {
