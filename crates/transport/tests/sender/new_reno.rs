@@ -181,7 +181,6 @@ fn a_timeout_leaves_the_number_of_duplicates_that_shows_a_loss() {
     acknowledge(&mut sender, ms(200), 10, 1);
     send(&mut sender, ms(200), 1);
     acknowledge(&mut sender, ms(300), 11, 1);
-    let recoveries = sender.stats().recoveries;
 
     send(&mut sender, ms(300), 10);
     acknowledge(&mut sender, ms(400), 11, 4);
@@ -191,7 +190,11 @@ fn a_timeout_leaves_the_number_of_duplicates_that_shows_a_loss() {
         send(&mut sender, due, 0);
     }
     acknowledge(&mut sender, ms(1_000), 21, 1);
-    send(&mut sender, ms(1_000), 10);
-    acknowledge(&mut sender, ms(1_100), 21, 4);
+    send(&mut sender, ms(1_000), 1);
+    acknowledge(&mut sender, ms(1_100), 22, 1);
+    let recoveries = sender.stats().recoveries;
+
+    send(&mut sender, ms(1_100), 10);
+    acknowledge(&mut sender, ms(1_200), 22, 4);
     assert_eq!(sender.stats().recoveries, recoveries);
 }
