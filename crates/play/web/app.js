@@ -3,6 +3,7 @@
 import { Advice } from "./advice.js";
 import { context } from "./context.js";
 import { Panel } from "./controls/panel.js";
+import { warmup } from "./controls/run.js";
 import { showLink } from "./dialog.js";
 import { element } from "./dom.js";
 import { Downloads } from "./downloads.js";
@@ -16,6 +17,7 @@ import { Player } from "./player.js";
 import { preset, presets } from "./presets.js";
 import { Runs } from "./runs.js";
 import { fragment, fromFragment } from "./share.js";
+import { described } from "./state/document.js";
 import { shown } from "./state/quantity.js";
 import { State } from "./state/state.js";
 import { ask, leaveOut } from "./stranger.js";
@@ -90,7 +92,7 @@ function join(engine) {
             player.extent(around.duration_ms, around.until_ms);
             views.draw();
         }
-        numbers.show(runs.records, ours);
+        numbers.show(runs.records, ours, warmup(state.text));
         downloads.update();
         $("results").dataset.shown = String(runs.isHeard);
     };
@@ -140,6 +142,7 @@ function join(engine) {
             look();
         }
     });
+    addEventListener("beforeprint", () => ($("sheet").textContent = described(state.text)));
     theme.addEventListener("change", () => {
         views.theme(theme.name);
         panel.update();

@@ -16,7 +16,7 @@ export function showLink(address, isLocal) {
         }
     });
     const hint = isLocal
-        ? "This page is on your own machine only. Put the address of a page that others reach before this, or send them the TOML."
+        ? "This page is on your own machine only. To share this link, put the address of a page that others can open in front of it; or send them the TOML."
         : "It contains the whole state: scenario, seeds, and your controller if there is one. The part from # on is not sent to the server.";
     const dialog = element("dialog", { "aria-label": "Share" },
         element("h2", {}, "A link to what you see"), input, element("p", { className: "hint" }, hint), said,

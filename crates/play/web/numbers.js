@@ -21,6 +21,9 @@ export class Numbers {
     #body = element("tbody");
     #caption = element("caption");
     #path = element("ul", { className: "path" });
+    // With several seeds, what is shown beside the table is of the first one.
+    #pictures = element("p", { className: "hint" });
+    #list = element("p", { className: "hint" });
     #flows = "";
     #cells = [];
 
@@ -29,18 +32,23 @@ export class Numbers {
         const head = element("tr", {}, element("th", { scope: "col" }, "Flow"));
         head.append(...COLUMNS.map(({ name, title = "" }) => element("th", { scope: "col", title }, name)));
         this.table = element("table", {}, this.#caption, element("thead", {}, head), this.#body);
-        root.append(element("div", { className: "scroll", tabIndex: 0, role: "region", "aria-label": "Numbers" }, this.table));
-        links.append(this.#path);
+        root.append(element("div", { className: "scroll", tabIndex: 0, role: "region", "aria-label": "Numbers" }, this.table), this.#pictures);
+        links.append(this.#list, this.#path);
         this.table.hidden = true;
     }
 
-    show(records, flows) {
+    // `warmup_s` is the time from which the table counts.
+    show(records, flows, warmup_s) {
         const summaries = records.filter(Boolean).map((record) => record.summary);
         if (summaries.length === 0) {
             return;
         }
         this.table.hidden = false;
-        put(this.#caption, summaries.length > 1 ? `Median of ${summaries.length} seeds, the worst in brackets` : `Seed ${summaries[0].seed}`);
+        const { seed } = summaries[0], isMany = summaries.length > 1;
+        const from = warmup_s > 0 ? `from ${shown("time", warmup_s)} on` : "from 0 s: with the start";
+        put(this.#caption, `${isMany ? `Median of ${summaries.length} seeds, the worst in brackets` : `Seed ${seed}`}; ${from}`);
+        put(this.#pictures, isMany ? `The pictures are of seed ${seed}.` : "");
+        put(this.#list, isMany ? `The lines below are of seed ${seed}:` : "");
         const rows = rowsOf(summaries, flows);
         const own = rows.map(({ label, colour }) => `${colour} ${label}`).join("\n");
         if (own !== this.#flows) {

@@ -68,6 +68,33 @@ test("flows come and go", async () => {
     await context.close();
 });
 
+test("the focus stays in the settings when flows come and go", async () => {
+    const { page, context } = await visited();
+    const focused = () => page.evaluate(() => document.activeElement.labels?.[0]?.textContent ?? document.activeElement.textContent);
+    await page.getByRole("button", { name: "Add a flow" }).focus();
+    await after(page, () => page.keyboard.press("Enter"));
+    assert.equal(await focused(), "Reno");
+    await page.locator(".flow summary").first().click();
+    await after(page, () => page.getByRole("button", { name: "Remove" }).first().press("Enter"));
+    assert.equal(await focused(), "Add a flow");
+    await after(page, () => page.getByLabel("Hosts use ECN").selectOption("true"));
+    assert.equal((await numbers(page)).length, 3);
+    await context.close();
+});
+
+test("seeds: what is shown of one of them says so, and the table says from when it counts", async () => {
+    const { page, context } = await visited();
+    const caption = page.locator("#numbers caption");
+    assert.equal(await caption.textContent(), "Seed 1; from 0 s: with the start");
+    await after(page, () => page.getByRole("combobox", { name: "Seeds" }).selectOption("3"));
+    assert.equal(await caption.textContent(), "Median of 3 seeds, the worst in brackets; from 0 s: with the start");
+    assert.equal(await page.locator("#numbers .hint").textContent(), "The pictures are of seed 1.");
+    assert.equal(await page.locator("#links .hint").textContent(), "The lines below are of seed 1:");
+    await after(page, () => page.getByRole("textbox", { name: "Warmup" }).fill("2s").then(() => page.keyboard.press("Enter")));
+    assert.match(await caption.textContent(), /; from 2 s on$/);
+    await context.close();
+});
+
 test("the rate is drawn, with the pointer and with the keyboard", async () => {
     const { page, context, heard } = await visited();
     await page.locator(".drawing summary").click();

@@ -12,6 +12,7 @@ const LOOKS = {
     light: { colorScheme: "light" },
     dark: { colorScheme: "dark" },
     phone: { viewport: { width: 390, height: 844 }, deviceScaleFactor: 2, hasTouch: true },
+    narrow: { viewport: { width: 320, height: 640 }, hasTouch: true },
     "phone-dark": { viewport: { width: 390, height: 844 }, deviceScaleFactor: 2, colorScheme: "dark" },
 };
 
@@ -39,6 +40,7 @@ test("paper has all pictures, also those that are far from the window", async ()
     const shown = await page.locator("figure.view:not([hidden]) canvas[role=img]").evaluateAll((all) => all.map((canvas) => canvas.getAttribute("aria-label")));
     assert.ok(shown.length >= 8, shown.join("; "));
     assert.deepEqual(shown.filter((label) => !label?.includes(", ")), [], "these are empty");
+    assert.match(await page.locator("#sheet").innerText(), /^name three-flows, duration 10s; path: rate 20mbit, rtt 40ms, buffer 2bdp; flow: controller bbr1; /);
     await context.close();
 });
 
@@ -73,6 +75,23 @@ test("the keyboard reaches every control, in the order of the page", async () =>
     for (const name of ["preset", "start-tour", "share", "theme", "Rate", "Loss", "Add a flow", "Scenario as text", "Download"]) {
         assert.ok([...reached].some((it) => it.includes(name)) || reached.has(name), `${name} of ${[...reached].join(", ")}`);
     }
+    await context.close();
+});
+
+test("the bar of the player hides nothing that has the focus", async () => {
+    const { page, context } = await visit(opened.browser, opened.address, { viewport: { width: 1280, height: 900 } });
+    const hidden = [];
+    for (let presses = 0; presses < 40; presses++) {
+        await page.keyboard.press("Tab");
+        const name = await page.evaluate(() => {
+            const it = document.activeElement, bar = document.getElementById("player").getBoundingClientRect();
+            const { top, left } = it.getBoundingClientRect();
+            const isBehind = !it.closest("#player, #controls") && top >= bar.top && top < bar.bottom && left < bar.right;
+            return isBehind ? it.getAttribute("aria-label") || it.textContent : null;
+        });
+        hidden.push(...(name ? [name] : []));
+    }
+    assert.deepEqual(hidden, []);
     await context.close();
 });
 

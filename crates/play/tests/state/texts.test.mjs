@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { csv } from "../../web/downloads.js";
-import { fileName } from "../../web/state/document.js";
+import { described, fileName } from "../../web/state/document.js";
 import { visible } from "../../web/visible.js";
 
 test("what is not seen in a text is an escape", () => {
@@ -24,6 +24,13 @@ test("a name of a file is no option of a command", () => {
     assert.equal(fileName('name = "--engine=linux ../x"'), "engine-linux-x");
     assert.equal(fileName('name = "--"'), "scenario");
     assert.equal(fileName('name = "figure-4"'), "figure-4");
+});
+
+test("a sheet of paper has the scenario in a line", () => {
+    const text = 'name = "x" # mine\n\n[path]\nrate = "20mbit"\nloss = "1%"\nqueue = { kind = "red", min = "50kb" }\n\n[[flow]]\ncontroller = "bbr1"\n';
+    assert.equal(described(text), "name x; path: rate 20mbit, loss 1%, queue { kind = red, min = 50kb }; flow: controller bbr1");
+    assert.equal(described("[[flow]]\n").length, "flow: ".length);
+    assert.ok(described(`name = "${"x".repeat(1e4)}"`).length < 2100);
 });
 
 test("no cell of a table is a formula", () => {

@@ -42,6 +42,8 @@ export class Panel {
     }
 
     #build(found) {
+        const reached = () => [...this.#root.querySelectorAll("input, select, button, summary")];
+        const at = reached().indexOf(document.activeElement), before = this.#root.querySelectorAll(".flow").length;
         const links = ["path", "path.next", "link"].flatMap((name) => {
             const count = Math.min(MOST, found.filter((block) => block.name === name).length);
             return Array.from({ length: count }, (_, place) => new Link(this.#state, name, place));
@@ -57,6 +59,11 @@ export class Panel {
             element("h2", {}, "Flows"), ...flows.map((it) => it.root), add,
             run.root,
         );
+        // A browser drops the focus of what it removes.
+        if (at >= 0) {
+            const next = flows.length > before ? flows.at(-1).root.querySelector("select") : reached()[at];
+            [next, add].find((it) => (it?.focus(), it === document.activeElement));
+        }
     }
 
     // A flow like the last one, with the next controller of the list.

@@ -11,6 +11,11 @@ export function duration(text) {
     return parse("time", read(named(text, "")[0], "duration"))?.number ?? 10;
 }
 
+// The time from which the numbers of a run count, in seconds.
+export function warmup(text) {
+    return parse("time", read(named(text, "")[0], "warmup"))?.number ?? 0;
+}
+
 export class Run {
     #controls;
 

@@ -10,6 +10,9 @@ const ASSIGNMENT = /^(\s*([\w-]+)\s*=\s*)(.*)$/s;
 // ends with its line.
 const DEEPEST = 80;
 
+// A sheet of paper has the first so many characters of a scenario.
+const MOST_ON_PAPER = 2000;
+
 // The blocks of the text: { name, list, from, to, values }, with the lines from `from` to before `to`, and for each key
 // { line, before, raw, last }: its line, what is there before its value, its value as text, and its last line. Nobody may change them:
 // each control reads the same text, so that its blocks are kept.
@@ -68,6 +71,16 @@ export function read(block, key) {
 export function fileName(text) {
     const name = read(named(text, "")[0], "name") ?? "";
     return name.replace(/[^\w-]+/g, "-").replace(/^-+/, "").slice(0, 40) || "scenario";
+}
+
+// The text in a line, for a sheet of paper: its blocks with their values.
+export function described(text) {
+    const each = blocks(text).map(({ name, values }) => {
+        const all = [...values].map(([key, { raw }]) => `${key} ${raw.replace(/["'\s]+/g, (signs) => (/\s/.test(signs) ? " " : ""))}`);
+        return (name ? `${name}: ` : "") + all.join(", ");
+    });
+    const line = each.filter(Boolean).join("; ");
+    return line.length > MOST_ON_PAPER ? `${line.slice(0, MOST_ON_PAPER)} …` : line;
 }
 
 // The text with this value in place of the key's. A number or a boolean is written as such, { raw } is TOML, and undefined removes the

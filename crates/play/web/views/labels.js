@@ -39,6 +39,13 @@ export class Labels {
         this.#taken.push(box);
     }
 
+    // The box, moved to the left of those with which it overlaps.
+    free(box) {
+        const other = this.#taken.find((taken) => overlap(box, taken));
+        const by = other ? box.right - other.left + 2 * GAP : 0;
+        return other ? this.free({ ...box, left: box.left - by, right: box.right - by }) : box;
+    }
+
     // Writes the name of a curve, if there is a place for it.
     name(pen, curve, text, look) {
         const wide = widthOf(pen, text, SIZE) + 2 * GAP;

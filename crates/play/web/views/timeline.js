@@ -159,8 +159,9 @@ export class Timeline extends View {
         const isBelow = level < TOP + 14;
         const text = `${name} ${measure(value, this.what.unit)}`;
         const right = width - RIGHT - 4, bottom = level + (isBelow ? 13 : -4);
-        labels.take({ left: right - widthOf(pen, text, SIZE), right, top: bottom - SIZE, bottom });
-        write(pen, text, right, bottom, { colour: theme.text, align: "right", halo: theme.page });
+        const box = labels.free({ left: right - widthOf(pen, text, SIZE), right, top: bottom - SIZE, bottom });
+        labels.take(box);
+        write(pen, text, box.right, bottom, { colour: theme.text, align: "right", halo: theme.page });
     }
 
     moving(pen, size) {
