@@ -4,14 +4,42 @@
 import { button, element } from "./dom.js";
 import { visible } from "./visible.js";
 
-// So long the question is to be seen before it takes an answer: a click that was meant for something else comes earlier.
+// So long the question is to be seen before it takes an answer: a click that was meant for something else comes earlier. Time in which
+// another window is before the page does not count.
 const READING_MS = 1000;
+const CHANGES = [
+    [window, "focus"],
+    [window, "blur"],
+    [document, "visibilitychange"],
+];
 
 let refuse = () => {};
 
 // Answers the question that is open, if there is one, with no.
 export function leaveOut() {
     refuse();
+}
+
+// Enables the button when the page has been seen for long enough, and disables it while it is not. Returns what ends this.
+function enableWhenSeen(run) {
+    let timer;
+    const begin = () => {
+        clearTimeout(timer);
+        run.disabled = true;
+        if (document.hasFocus() && document.visibilityState === "visible") {
+            timer = setTimeout(() => (run.disabled = false), READING_MS);
+        }
+    };
+    for (const [of, name] of CHANGES) {
+        of.addEventListener(name, begin);
+    }
+    begin();
+    return () => {
+        clearTimeout(timer);
+        for (const [of, name] of CHANGES) {
+            of.removeEventListener(name, begin);
+        }
+    };
 }
 
 // Shows the source, and resolves to whether it may run.
@@ -23,7 +51,9 @@ export function ask(root, source) {
         return Promise.resolve(false);
     }
     return new Promise((resolve) => {
+        let end = () => {};
         const answer = (may) => () => {
+            end();
             refuse = () => {};
             root.hidden = true;
             root.replaceChildren();
@@ -31,8 +61,7 @@ export function ask(root, source) {
         };
         refuse = answer(false);
         const run = button("Run it", answer(true));
-        run.disabled = true;
-        setTimeout(() => (run.disabled = false), READING_MS);
+        end = enableWhenSeen(run);
         const lines = source.split("\n").length;
         const heading = element("h2", { tabIndex: -1 }, "This link brings a controller that somebody has written");
         root.hidden = false;

@@ -132,6 +132,41 @@ test("a link that comes while another one's question is open answers that with n
     await context.close();
 });
 
+test("a controller of a link can run only after the page was seen for a second", async () => {
+    const source = "export default class { on_ack() { return [1e5, 1e7]; } }";
+    const context = await opened.browser.newContext();
+    const page = await context.newPage();
+    await page.addInitScript(() => {
+        globalThis.isSeen = false;
+        document.hasFocus = () => globalThis.isSeen;
+    });
+    await page.clock.install();
+    await page.goto(opened.address + link({ text: SCENARIO, seeds: 1, source }));
+    const run = page.getByRole("button", { name: "Run it" });
+    await run.waitFor();
+    const change = (isSeen) =>
+        page.evaluate((it) => {
+            globalThis.isSeen = it;
+            window.dispatchEvent(new Event(it ? "focus" : "blur"));
+        }, isSeen);
+    const passes = (time) => page.clock.runFor(time);
+    await passes(5000);
+    assert.equal(await run.isEnabled(), false, "nobody has seen it");
+    await change(true);
+    await passes(900);
+    await change(false);
+    await passes(5000);
+    assert.equal(await run.isEnabled(), false, "a part of a second");
+    await change(true);
+    await passes(900);
+    assert.equal(await run.isEnabled(), false, "a part of a second again");
+    await passes(200);
+    assert.equal(await run.isEnabled(), true, "a second");
+    await change(false);
+    assert.equal(await run.isEnabled(), false, "it is not seen any more");
+    await context.close();
+});
+
 test("a question that is open at first makes way for another link", async () => {
     const source = "export default class { on_ack() { return [1e5, 1e7]; } }";
     const context = await opened.browser.newContext();
