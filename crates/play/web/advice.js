@@ -74,8 +74,38 @@ export class Advice {
     }
 }
 
-function parts({ sentences, tables, columns }) {
-    return [...sentences.map((sentence) => element("p", {}, sentence)), ...tables.map(table), element("p", { className: "hint" }, columns)];
+function parts({ sentences: [headline, ...others], tables, columns, summary }) {
+    const lines = [[headline, ...taken(summary)].join(" "), ...others].map((sentence) => element("p", {}, sentence));
+    return [...lines, ...[goals(summary), ...tables].map(table), element("p", { className: "hint" }, columns)];
+}
+
+// The least share of its goodput beside CUBIC with which a CUBIC flow counts as not hurt (docs/advise.md).
+const MIN_UNHURT_SHARE = 0.95;
+
+// What a goal counts, and of which candidates.
+const COUNTS = {
+    throughput: "the most goodput, alone and beside CUBIC",
+    latency: "the fastest small requests beside bulk flows, with half of the best goodput",
+    fair: "the most goodput alone, if CUBIC keeps 0.7 and flows share evenly",
+};
+
+// What the choice takes from a neighbour, as sentences.
+export function taken({ goal, goals }) {
+    const { choice, neighbour_goodput: kept } = goals.find((of) => of.goal === goal);
+    if (kept === null || kept >= MIN_UNHURT_SHARE) {
+        return [];
+    }
+    const counts = "The goodput of this goal is the mean of that alone and that beside CUBIC, so that what is taken from CUBIC counts as a gain.";
+    const loss = `Beside ${choice}, a CUBIC flow keeps ${kept.toFixed(2)} of the goodput that it has beside another CUBIC flow.`;
+    return goal === "throughput" ? [loss, counts] : [loss];
+}
+
+// A table of the choice for each goal, which is its `--goal` in the program.
+export function goals({ goals: all }) {
+    const row = ({ goal, choice, is_met: isMet, neighbour_goodput: kept }) => [
+        goal, isMet ? choice : `${choice}, but none meets the requirement`, kept?.toFixed(2) ?? "–", COUNTS[goal] ?? "",
+    ];
+    return { headings: ["goal", "choose", "CUBIC keeps", "what counts"], rows: all.map(row) };
 }
 
 function table({ headings, rows }) {

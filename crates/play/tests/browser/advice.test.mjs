@@ -28,6 +28,8 @@ test("the page gives advice", async () => {
     await page.locator("#advise table").first().waitFor(DEADLINE);
     const names = await page.locator("#advise table").last().locator("tbody th").allTextContents();
     assert.deepEqual(names, ["bbr3", "bbr1", "cubic", "reno"]);
+    const goals = await page.locator("#advise table").first().locator("tbody th").allTextContents();
+    assert.deepEqual(goals, ["throughput", "latency", "fair"]);
     const [headline] = await page.locator("#advise [role=status] p").allTextContents();
     assert.match(headline, /^Choose (bbr3|bbr1|cubic|reno) for throughput: /);
     assert.equal(await page.getByRole("button", { name: "Stop" }).isVisible(), false);
