@@ -15,8 +15,8 @@
 //! data had waited for room in a window or in the send buffer. If not, a pacer released the data, or they were just
 //! written.
 //!
-//! A packet scheduler delays paced data below TCP. TCP lets two bursts wait there, and adds another when they are gone
-//! (TCP small queues). So TCP has nothing left to send while the last three bursts of a write depart. Without such a
+//! A packet scheduler delays paced data below TCP. TCP adds a burst while no more than two wait there (TCP
+//! small queues). So TCP has nothing left to send while the last three bursts of a write depart. Without such a
 //! scheduler, Linux delays paced data within TCP (`tcp_pacing_check`), and nothing waits below. The acknowledgements that
 //! segments echo tell the two [apart](crate::cues::Built).
 
@@ -26,8 +26,9 @@ use crate::account::{Account, Shares};
 use crate::cues::{Built, Cue};
 use crate::limit::Limit;
 
-/// The bursts that wait below TCP after it has sent all that it may.
-const BURSTS_BELOW_TCP: usize = 3;
+/// The bursts that wait below TCP after it has sent all that it may. It hands down another one while no more than two
+/// wait there (Linux `tcp_small_queue_check`).
+pub const BURSTS_BELOW_TCP: usize = 3;
 
 /// So many bursts must tell when they were built.
 const MIN_BUILT_BURSTS: u64 = 30;

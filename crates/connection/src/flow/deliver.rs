@@ -7,6 +7,7 @@ use super::sender::begins_again;
 use super::{Flow, Passage, Totals, Vantage};
 use crate::busy::Mark;
 use crate::full::Full;
+use crate::limits::BURSTS_BELOW_TCP;
 use crate::memory::Room;
 use crate::scoreboard::{Entry, Status};
 use crate::series::Sample;
@@ -15,9 +16,6 @@ use crate::series::Sample;
 /// many packets.
 const BURST: Duration = Duration::from_millis(1);
 const MIN_BURST_PACKETS: u64 = 2;
-
-/// The limit of TCP small queues: the number of bursts that wait below TCP (Linux `tcp_small_queue_check`).
-const MAX_BURSTS_BELOW_TCP: u64 = 2;
 
 impl Flow {
     /// The receiver has acknowledged new data.
@@ -116,7 +114,7 @@ impl Flow {
             Vantage::Elsewhere if self.judge.limits.is_paced_within_tcp() => Duration::ZERO,
             Vantage::Elsewhere => {
                 let fewest = Bytes::new(self.mss() * MIN_BURST_PACKETS);
-                BURST.max(self.model.btl_bw().time_for(fewest)) * MAX_BURSTS_BELOW_TCP
+                BURST.max(self.model.btl_bw().time_for(fewest)) * BURSTS_BELOW_TCP as u64
             }
         }
     }
