@@ -139,8 +139,8 @@ impl Evaluation {
         self.rows.iter().find(|row| row.name == name)
     }
 
-    /// The controllers to show, by their places among a row's values: the subject and the references, or only the
-    /// references if it is one of them.
+    /// The controllers to show, by their places among a row's values: the subject, and the references that are not the
+    /// same.
     pub(crate) fn shown(&self) -> Vec<(usize, String)> {
         let Some(first) = self.rows.first() else {
             return Vec::new();
@@ -148,10 +148,10 @@ impl Evaluation {
         let names = first.values.iter().map(|one| one.controller.clone());
         let mut shown: Vec<(usize, String)> = names.enumerate().collect();
         let mut others = shown.iter().skip(1);
-        if let Some((place, _)) = others.find(|(_, name)| *name == self.controller) {
-            let is_same = |row: &Row| row.values[0].cases == row.values[*place].cases;
+        if let Some(&(place, _)) = others.find(|(_, name)| *name == self.controller) {
+            let is_same = |row: &Row| row.values[0].cases == row.values[place].cases;
             if self.rows.iter().all(is_same) {
-                shown.remove(0);
+                shown.remove(place);
             } else {
                 shown[0].1 += " as set";
             }

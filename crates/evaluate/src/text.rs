@@ -74,14 +74,16 @@ impl Evaluation {
             text: vec![0, 1, 2],
             ..Table::new(headings, self.rows.iter().map(row))
         };
-        table.sparing(&[
+        let mut spare = vec![
             "reno",
             "worst",
             "compared with",
             "bbr1",
             "bbr3",
             "95 % interval",
-        ])
+        ];
+        spare.retain(|name| *name != self.controller);
+        table.sparing(&spare)
     }
 }
 

@@ -251,6 +251,11 @@ fn who_never_backs_off_is_found() {
 }
 
 #[test]
+fn who_sends_on_while_half_is_lost_is_found() {
+    is_found("NeverBacksOff", "persistent-loss", ruled(Rule::Fixed(200)));
+}
+
+#[test]
 fn who_goes_on_without_feedback_is_found() {
     is_found("NeverBacksOff", "backoff", ruled(Rule::Fixed(200)));
 }
