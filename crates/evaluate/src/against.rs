@@ -1,11 +1,14 @@
 //! The difference of two evaluations.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use report::Table;
 use serde::Serialize;
 use studies::runs::Ratio;
-use tables::numbers::known;
+use tables::numbers::{self, known};
+use text::word;
 
-use crate::evaluation::{Evaluation, Row};
+use crate::evaluation::{Evaluation, Row, Values};
 use crate::verdict::{self, Verdict};
 
 /// The difference of an evaluation from an older one, criterion by criterion.
@@ -46,8 +49,51 @@ impl Change {
     }
 }
 
+impl Evaluation {
+    /// Checks an evaluation that may have been written by others: each row has a value for each of its seeds.
+    ///
+    /// # Errors
+    ///
+    /// The row that has not, and why, in one line.
+    pub fn check(&self) -> Result<(), String> {
+        let mut names = BTreeSet::new();
+        for row in &self.rows {
+            let name = word(&row.name);
+            if !names.insert(&row.name) {
+                return Err(format!("there are two rows {name}"));
+            }
+            row.check()
+                .map_err(|reason| format!("row {name} has {reason}"))?;
+        }
+        Ok(())
+    }
+}
+
+impl Row {
+    fn check(&self) -> Result<(), String> {
+        if self.values.is_empty() {
+            return Err("no values".to_owned());
+        }
+        let mut pairs = self.seeds.windows(2);
+        if let Some(pair) = pairs.find(|pair| pair[0] >= pair[1]) {
+            return Err(format!("seed {} twice, or out of order", pair[1]));
+        }
+        let seeds = self.seeds.len();
+        match self.values.iter().find(|one| one.cases.len() != seeds) {
+            None => Ok(()),
+            Some(Values { controller, cases }) => Err(format!(
+                "{} and {} of {}",
+                numbers::count(seeds as u64, "seed"),
+                numbers::count(cases.len() as u64, "value"),
+                word(controller)
+            )),
+        }
+    }
+}
+
 impl Difference {
-    /// The difference of `after` from `before`. Cases are compared in their order: both have the same seeds and paths.
+    /// The difference of `after` from `before`, over the seeds and paths that both have. An evaluation from elsewhere is
+    /// [checked](Evaluation::check) first.
     pub fn of(before: &Evaluation, after: &Evaluation) -> Difference {
         let pairs = after
             .rows
@@ -70,10 +116,11 @@ impl Difference {
             "{} of {} criteria differ from the older evaluation of {}",
             notable.len(),
             self.changes.len(),
-            self.from
+            word(&self.from)
         )];
         if !self.missing.is_empty() {
-            lines.push(format!("only one of both has {}", self.missing.join(", ")));
+            let missing: Vec<String> = self.missing.iter().map(|name| word(name)).collect();
+            lines.push(format!("only one of both has {}", missing.join(", ")));
         }
         let headings = [
             "criterion",
@@ -112,9 +159,10 @@ impl Difference {
 }
 
 fn change(before: &Row, after: &Row) -> Change {
-    let pairs = before.values[0].cases.iter().zip(&after.values[0].cases);
-    let ratios =
-        pairs.filter_map(|(old, new)| verdict::times_as_bad(after.better, after.floor, *new, *old));
+    let old: BTreeMap<u64, Option<f64>> = own_cases(before).collect();
+    let ratios = own_cases(after).filter_map(|(seed, new)| {
+        verdict::times_as_bad(after.better, after.floor, new, *old.get(&seed)?)
+    });
     Change {
         name: after.name.clone(),
         before: before.verdict,
@@ -122,5 +170,81 @@ fn change(before: &Row, after: &Row) -> Change {
         times_as_bad: Ratio::of(ratios, 1),
         from: before.told(before.values[0].median()),
         to: after.told(after.values[0].median()),
+    }
+}
+
+/// The subject's value of each seed.
+fn own_cases(row: &Row) -> impl Iterator<Item = (u64, Option<f64>)> {
+    let seeds = row.seeds.iter().copied();
+    seeds.zip(row.values[0].cases.iter().copied())
+}
+
+#[cfg(test)]
+mod tests {
+    use congestion::ControllerKind;
+    use lab::Cancel;
+    use scenario::FlowSpec;
+
+    use super::*;
+    use crate::{Criteria, Extent, Subject, Work};
+
+    fn evaluation() -> Evaluation {
+        let subject = Subject::built_in(FlowSpec::new(ControllerKind::Reno.into()));
+        let criteria = Criteria::named(&["constrained"]).unwrap();
+        let extent = Extent { seeds: 3, paths: 0 };
+        let work = Work::new(&subject, &criteria, extent);
+        work.run(&subject, None, &|_| (), &Cancel::new())
+    }
+
+    #[test]
+    fn the_same_seeds_are_compared() {
+        let whole = evaluation();
+        let mut part = whole.clone();
+        let row = &mut part.rows[0];
+        row.seeds.remove(0);
+        for values in &mut row.values {
+            values.cases.remove(0);
+        }
+        let mut spread = whole.clone();
+        for (of, cases) in [(&mut spread, [0.1, 0.2, 0.4]), (&mut part, [0.2, 0.4, 0.0])] {
+            let own = &mut of.rows[0].values[0].cases;
+            *own = cases.map(Some)[..own.len()].to_vec();
+        }
+        for (before, after) in [(&spread, &part), (&part, &spread)] {
+            let ratio = Difference::of(before, after).changes[0].times_as_bad;
+            assert_eq!(ratio.map(|ratio| ratio.mean), Some(1.0));
+        }
+    }
+
+    #[test]
+    fn what_the_older_one_says_makes_no_line() {
+        let after = evaluation();
+        let mut before = after.clone();
+        before.controller = "reno\nfake: better\u{1b}[2J".to_owned();
+        before.rows[0].name = "X\nfake: better".to_owned();
+        let text = Difference::of(&before, &after).text(None);
+        assert!(text.contains("reno\\nfake: better\\u{1b}[2J"), "{text}");
+        assert!(!text.contains("\nfake"), "{text}");
+    }
+
+    #[test]
+    fn rows_that_cannot_be_compared_are_named() {
+        let good = evaluation();
+        assert_eq!(good.check(), Ok(()));
+        let spoilt = |spoil: &dyn Fn(&mut Row)| {
+            let mut bad = good.clone();
+            spoil(&mut bad.rows[0]);
+            bad.check().unwrap_err()
+        };
+        let none = spoilt(&|row| row.values.clear());
+        assert_eq!(none, "row constrained has no values");
+        let short = spoilt(&|row| row.values[1].cases.truncate(2));
+        assert_eq!(short, "row constrained has 3 seeds and 2 values of cubic");
+        let twice = spoilt(&|row| row.seeds[1] = 1);
+        assert_eq!(twice, "row constrained has seed 1 twice, or out of order");
+        let mut double = good.clone();
+        double.rows.extend(good.rows.clone());
+        let double = double.check().unwrap_err();
+        assert_eq!(double, "there are two rows constrained");
     }
 }

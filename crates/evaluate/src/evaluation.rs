@@ -63,6 +63,8 @@ pub struct Row {
     pub times_as_bad: Option<Ratio>,
     /// The verdict.
     pub verdict: Verdict,
+    /// The seed of each case; for a drawn path its number. A case of which a run failed is missing.
+    pub seeds: Vec<u64>,
     /// The values of the subject, and then of each reference.
     pub values: Vec<Values>,
     /// The name of the case in which the subject is worst, compared with the others.
@@ -226,6 +228,7 @@ fn row(
         times_as_bad,
         worst_case: worst_case.map_or_else(String::new, |case| case.name.clone()),
         worst: worst.map(|(_, ratio)| *ratio),
+        seeds: cases.iter().map(|case| case.scenario.seed).collect(),
         scenario: worst_case.map_or_else(String::new, |case| case.scenario.to_string()),
         values,
     }

@@ -1,5 +1,6 @@
 //! `fullpipe evaluate`: RFC 9743 answered for a controller.
 
+use std::fmt::Display;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
@@ -15,7 +16,6 @@ use program::human;
 use program::interrupt;
 use program::output;
 use program::usage;
-use program::whole;
 use program::work_bar::WorkBar;
 use scenario::{Controller, Draft, FlowSpec};
 use studies::runs;
@@ -90,15 +90,9 @@ pub fn run(options: &Options) -> Result<(), Failure> {
         check_alike(older, subject.engine(), extent)?;
     }
     let work = Work::new(&subject, &criteria, extent);
-    let scenarios = options.scenarios.as_deref();
-    let made = scenarios.map(|scenarios| directory::make("--scenarios", scenarios));
-    let _made = made.transpose()?;
-    if let Some(directory) = scenarios {
-        for file in criteria.names().map(|name| scenario_file(directory, name)) {
-            whole::check(&file)
-                .map_err(|error| Failure::usage(format_args!("{}: {error}", file.display())))?;
-        }
-    }
+    let directory = options.scenarios.as_deref();
+    let scenarios = directory.map(|directory| Scenarios::at(directory, &criteria, &work));
+    let scenarios = scenarios.transpose()?;
     let all = work.runs();
     if all.is_empty() {
         return Err(Failure::usage(format_args!(
@@ -121,22 +115,25 @@ pub fn run(options: &Options) -> Result<(), Failure> {
         ));
     }
     output::failed(&evaluation.failed);
-    show(options, &evaluation, older.as_ref())?;
-    if let Some(directory) = scenarios {
-        keep_scenarios(&evaluation, directory)?;
-    }
-    if let Some(file) = report {
-        let page = evaluation.page(&command_line::origin());
-        let written = file.write(&page)?;
-        output::note(format_args!("report: {written}"));
-    }
-    match evaluation.failed.len() {
-        0 => Ok(()),
-        failed => Err(Failure::failed(format_args!(
-            "{} failed, so their cases are missing",
-            numbers::count(failed as u64, "run")
-        ))),
-    }
+    // One that cannot be written takes none of the others along.
+    Failure::all([
+        show(options, &evaluation, older.as_ref()),
+        scenarios.map_or(Ok(()), |scenarios| scenarios.write(&evaluation)),
+        report.map_or(Ok(()), |file| write_report(&file, &evaluation)),
+        match evaluation.failed.len() {
+            0 => Ok(()),
+            failed => Err(Failure::failed(format_args!(
+                "{} failed, so their cases are missing",
+                numbers::count(failed as u64, "run")
+            ))),
+        },
+    ])
+}
+
+fn write_report(file: &OwnFile, evaluation: &Evaluation) -> Result<(), Failure> {
+    let written = file.write(&evaluation.page(&command_line::origin()))?;
+    output::note(format_args!("report: {written}"));
+    Ok(())
 }
 
 /// Refuses an older evaluation whose cases are others.
@@ -209,16 +206,19 @@ fn flow(options: &Options) -> Result<FlowSpec, Failure> {
         options.controller
     );
     let wrong = |error| Failure::usage(format_args!("--set: {error}"));
+    let name = options.controller.name();
     let mut draft = Draft::parse(&text, Path::new("")).map_err(wrong)?;
     for given in &options.set {
         let of = given.field().split('.').next().unwrap_or_default();
         if !matches!(options.controller, Controller::Ours(_)) {
             return Err(given.failure("a controller of the kernel has no settings here"));
         }
-        if of != options.controller.name() {
+        if !has_settings(options.controller) {
+            return Err(given.failure(format_args!("{name} has no settings")));
+        }
+        if of != name {
             return Err(given.failure(format_args!(
-                "is no setting of {0}; give one that begins with {0}., such as {0}.NAME=VALUE",
-                options.controller
+                "is no setting of {name}; give one that begins with {name}., such as {name}.NAME=VALUE"
             )));
         }
         given.apply(|field, text| draft.set(&format!("flow.{field}"), text))?;
@@ -238,30 +238,74 @@ fn flow(options: &Options) -> Result<FlowSpec, Failure> {
     Ok(scenario.flows.remove(0))
 }
 
+/// Whether flows have settings of this controller.
+fn has_settings(controller: Controller) -> bool {
+    use ControllerKind::{Bbr1, Bbr3, Cubic};
+    matches!(controller, Controller::Ours(Bbr1 | Cubic | Bbr3))
+}
+
 /// The older evaluation in this file.
 fn older(file: &Path) -> Result<Evaluation, Failure> {
     let input = Input::read(file, "evaluate")?;
-    serde_json::from_str(input.text.trim_start()).map_err(|error| {
+    let wrong = |reason: &dyn Display| {
         Failure::usage(format_args!(
-            "--against {}: is no evaluation ({error}); give a file that fullpipe evaluate --json printed",
+            "--against {}: is no evaluation ({reason}); give a file that fullpipe evaluate --json printed",
             file.display()
         ))
-    })
+    };
+    let older: Evaluation =
+        serde_json::from_str(input.text.trim_start()).map_err(|error| wrong(&error))?;
+    older.check().map_err(|reason| wrong(&reason))?;
+    Ok(older)
+}
+
+/// The places for the scenarios of the worst cases, one for each criterion.
+struct Scenarios<'d> {
+    directory: &'d Path,
+    files: Vec<OwnFile>,
+}
+
+impl Scenarios<'_> {
+    /// Checks before the runs that they can be written. A directory that is missing is made only for this.
+    fn at<'d>(
+        directory: &'d Path,
+        criteria: &Criteria,
+        work: &Work,
+    ) -> Result<Scenarios<'d>, Failure> {
+        let _made = directory::make("--scenarios", directory)?;
+        let is_run = |name: &&str| !work.left_out().iter().any(|one| one == name);
+        let names = criteria.names().filter(is_run);
+        let file = |name: &str| OwnFile::at(&scenario_file(directory, name), &own_file::WORST_CASE);
+        Ok(Scenarios {
+            directory,
+            files: names.map(file).collect::<Result<_, _>>()?,
+        })
+    }
+
+    /// Writes all that can be written. A criterion without a whole case has no worst one.
+    fn write(&self, evaluation: &Evaluation) -> Result<(), Failure> {
+        let _made = directory::make("--scenarios", self.directory)?;
+        let known = self.files.iter().zip(&evaluation.rows);
+        let known = known.filter(|(_, row)| !row.scenario.is_empty());
+        let written = known.map(|(file, row)| {
+            let (mark, asks) = (own_file::WORST_CASE_MARK, &row.asks);
+            let text = format!("{mark}\n# {asks}\n# {}\n{}", row.worst_case, row.scenario);
+            let written = file.write(&text)?;
+            if written.is_elsewhere() {
+                output::note(format_args!("{}: {written}", row.name));
+            }
+            Ok(())
+        });
+        let written: Vec<Result<(), Failure>> = written.collect();
+        written.into_iter().collect::<Result<(), Failure>>()?;
+        output::note(format_args!(
+            "the worst case of each criterion: fullpipe run {}",
+            scenario_file(self.directory, "CRITERION").display()
+        ));
+        Ok(())
+    }
 }
 
 fn scenario_file(directory: &Path, criterion: &str) -> PathBuf {
     directory.join(format!("{criterion}.toml"))
-}
-
-/// Writes the scenario of each criterion's worst case.
-fn keep_scenarios(evaluation: &Evaluation, directory: &Path) -> Result<(), Failure> {
-    for row in &evaluation.rows {
-        let text = format!("# {}\n# {}\n{}", row.asks, row.worst_case, row.scenario);
-        whole::write(&scenario_file(directory, &row.name), text.as_bytes())?;
-    }
-    output::note(format_args!(
-        "the worst case of each criterion: fullpipe run {}",
-        scenario_file(directory, "CRITERION").display()
-    ));
-    Ok(())
 }

@@ -39,6 +39,17 @@ pub const PICTURE: Kind = Kind {
     mark: probe::MARK,
 };
 
+/// The scenario of the worst case of a criterion of `fullpipe evaluate`.
+pub const WORST_CASE: Kind = Kind {
+    option: "--scenarios",
+    name: "worst-case scenario",
+    ending: "toml",
+    mark: WORST_CASE_MARK,
+};
+
+/// The first line of such a scenario.
+pub const WORST_CASE_MARK: &str = "# A worst case, by fullpipe evaluate";
+
 /// The file beside the page of a record.
 const SUMMARY: &str = "summary.json";
 

@@ -1,6 +1,7 @@
 //! `fullpipe evaluate`: its answers, files and refusals.
 
-use std::fs;
+use std::fs::{self, File};
+use std::os::unix::fs::symlink;
 
 use serde_json::Value;
 
@@ -72,6 +73,79 @@ fn an_evaluation_has_rows_a_page_and_scenarios_and_is_compared_with_an_older_one
     refused(live, 2, &["--against", "engine sim", "engine linux"]);
 }
 
+/// The cheapest of all evaluations.
+const ONE: [&str; 6] = [
+    "evaluate",
+    "reno",
+    "--quick",
+    "--quiet",
+    "--only",
+    "constrained",
+];
+
+#[test]
+fn an_older_evaluation_that_cannot_be_compared_is_refused_before_the_runs() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let older = directory.path().join("older.json");
+    let older = older.to_str().expect("UTF-8");
+    let json = succeeded(&[&ONE[..], &["--json"]].concat());
+    let mut evaluation: Value = serde_json::from_str(&json).expect("JSON");
+    evaluation["rows"][0]["values"] = Value::Array(Vec::new());
+    fs::write(older, evaluation.to_string()).expect("is written");
+    let arguments = [&ONE[..], &["--against", older]].concat();
+    refused(
+        arguments,
+        2,
+        &["--against", "older.json", "row constrained has no values"],
+    );
+}
+
+#[test]
+fn an_output_that_fails_takes_no_other_along() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let at = |name: &str| directory.path().join(name);
+    let (page, scenarios) = (at("page.html"), at("scenarios"));
+    let mut command = fullpipe(ONE);
+    command.arg("--report").arg(&page);
+    command.arg("--scenarios").arg(&scenarios);
+    let full = File::options().write(true).open("/dev/full");
+    let output = command.stdout(full.expect("opens")).output().expect("runs");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{stderr}");
+    assert!(stderr.contains("cannot write to stdout"), "{stderr}");
+    assert!(page.exists() && scenarios.join("constrained.toml").exists());
+}
+
+#[test]
+fn only_a_scenario_that_evaluate_wrote_is_replaced() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let at = |name: &str| directory.path().join(name);
+    let (file, notes) = (at("constrained.toml"), at("notes"));
+    let arguments = [
+        &ONE[..],
+        &["--scenarios", directory.path().to_str().expect("UTF-8")],
+    ]
+    .concat();
+    let refusal = || {
+        refused(
+            arguments.clone(),
+            2,
+            &["--scenarios", "constrained.toml", "remove it"],
+        );
+    };
+    fs::write(&file, "name = \"mine\"\n").expect("is written");
+    refusal();
+    fs::write(&notes, "my notes").expect("is written");
+    fs::remove_file(&file).expect("is removed");
+    symlink(&notes, &file).expect("is linked");
+    refusal();
+    assert_eq!(fs::read_to_string(&notes).expect("is there"), "my notes");
+    fs::remove_file(&file).expect("is removed");
+    for _ in 0..2 {
+        succeeded(&arguments);
+    }
+}
+
 #[test]
 fn what_cannot_be_evaluated_is_refused_in_a_line() {
     refused(["evaluate", "bbr9"], 2, &["bbr9", "bbr3", "kernel:NAME"]);
@@ -82,8 +156,12 @@ fn what_cannot_be_evaluated_is_refused_in_a_line() {
     );
     let only = ["evaluate", "reno", "--only", "harm-cubi"];
     refused(only, 2, &["--only", "`harm-cubic`"]);
-    let others = ["evaluate", "reno", "--set", "bbr3.ecn=linux"];
-    refused(others, 2, &["--set bbr3.ecn=linux", "reno."]);
+    let others = ["evaluate", "cubic", "--set", "bbr3.ecn=linux"];
+    refused(others, 2, &["--set bbr3.ecn=linux", "cubic."]);
+    let none = ["evaluate", "reno", "--set", "reno.x=1"];
+    refused(none, 2, &["--set reno.x=1: reno has no settings"]);
+    let unknown = ["evaluate", "bbr3", "--set", "bbr3.x=1"];
+    refused(unknown, 2, &["--set bbr3.x=1", "unknown key", "ecn"]);
     let kernels = ["evaluate", "kernel:bbr", "--set", "kernel.gain=2"];
     refused(kernels, 2, &["--set kernel.gain=2", "no settings"]);
     let drawn = ["evaluate", "kernel:bbr", "--only", "drawn-goodput"];
