@@ -81,7 +81,9 @@ def test_the_page_about_python_runs_from_its_first_line_to_its_last(here):
 def test_the_page_about_records_reads_one(here, scenario):
     for package in ("polars", "pandas", "pyarrow"):
         pytest.importorskip(package, reason=f"{package} is not installed")
-    scenario["flow"][0]["bytes"] = "300kb"
+    # A query looks at what follows the first five seconds.
+    scenario["duration"] = "8s"
+    scenario["flow"][1] |= {"start": "5s", "bytes": "300kb"}
     fullpipe.run(scenario).write("DIR")
     medians, about, summaries = rows("records.md")
     assert [controller for _, controller, *_ in medians] == ["bbr1", "cubic"]

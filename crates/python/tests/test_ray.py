@@ -247,7 +247,7 @@ def test_few_tasks_are_in_flight(cluster):
                 return None
             self.given += 1
             self.most = max(self.most, self.given - self.taken)
-            return '{"directory": null, "runs": []}', 1
+            return ('{"directory": null, "runs": []}',), 1
 
         def take(self, report):
             self.taken += 1
