@@ -37,27 +37,63 @@ pub struct StoredColumn<R: 'static> {
     pub set: fn(&mut R, Value<'_>, &str) -> bool,
 }
 
-/// The columns of rows that are read back: names and fields, with the meaning in the comment above. A row cannot be read
-/// without its `needed` columns. A field `(as Word)` uses all 64 bits. One `(as Named)` is already in the unit of the
-/// name.
+/// Defines rows that are read back. Each field is a column: the comment above it is the column's meaning, and the name of
+/// the column follows the type. A row cannot be read without its `needed` columns. A field `as Word` uses all 64 bits. One
+/// `as Named` is already in the unit of the name.
+///
+/// ```
+/// use tables::stored::Stored;
+/// use units::Duration;
+///
+/// const MAX_NAME_BYTES: usize = 100;
+///
+/// tables::stored! {
+///     /// A round trip.
+///     pub struct RoundTrip, texts up to MAX_NAME_BYTES {
+///         /// the number of the packet
+///         pub packet: u64 = "packet" needed,
+///         /// the time until its acknowledgement arrived
+///         pub took: Option<Duration> = "took_ms",
+///     }
+/// }
+/// assert_eq!(RoundTrip::COLUMNS[1].name, "took_ms");
+/// ```
 #[macro_export]
 macro_rules! stored {
-    ($row:ty {
-        $($(#[doc = $meaning:literal])+ $name:literal: $field:ident $((as $form:ident))? $($needed:ident)?,)*
-    }) => {{
-        use $crate::stored::*;
-        &[$(StoredColumn {
-            name: $name,
-            meaning: concat!($($meaning),+),
-            is_needed: stringify!($($needed)?).len() > 0,
-            of: type_of::<$row, ($($form,)?), _>(|row| &row.$field),
-            cell: |row, unit| Field::<($($form,)?)>::cell(&row.$field, unit),
-            set: |row, value, unit| {
-                let field = Field::<($($form,)?)>::restore(value, unit);
-                field.map(|field| row.$field = field).is_some()
-            },
-        }),*]
-    }};
+    (
+        $(#[$about:meta])*
+        $visible:vis struct $row:ident, texts up to $max:ident {
+            $(
+                $(#[doc = $meaning:literal])+
+                $seen:vis $field:ident: $type:ty = $name:literal $(as $form:ident)? $($needed:ident)?,
+            )*
+        }
+    ) => {
+        $(#[$about])*
+        #[derive(Debug, Clone, Default, PartialEq)]
+        $visible struct $row {
+            $($(#[doc = $meaning])+ $seen $field: $type,)*
+        }
+
+        impl $crate::stored::Stored for $row {
+            const MAX_TEXT_BYTES: usize = $max;
+
+            const COLUMNS: &'static [$crate::stored::StoredColumn<$row>] = {
+                use $crate::stored::*;
+                &[$(StoredColumn {
+                    name: $name,
+                    meaning: concat!($($meaning),+),
+                    is_needed: stringify!($($needed)?).len() > 0,
+                    of: type_of::<$row, ($($form,)?), _>(|row| &row.$field),
+                    cell: |row, unit| Field::<($($form,)?)>::cell(&row.$field, unit),
+                    set: |row, value, unit| {
+                        let field = Field::<($($form,)?)>::restore(value, unit);
+                        field.map(|field| row.$field = field).is_some()
+                    },
+                }),*]
+            };
+        }
+    };
 }
 
 /// A type of fields, and the form of its cells: `()`, `(Word,)` or `(Named,)`.

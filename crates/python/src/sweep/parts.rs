@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use files::{NewFile, Readers, regular};
 use record::Summary;
 use studies::runs::MAX_RESULT_BYTES;
-use tables::stored::{self, Stored, StoredColumn};
+use tables::stored;
 
 /// The directory of the files, among a sweep's results.
 pub const DIRECTORY: &str = "parts";
@@ -16,28 +16,18 @@ pub const DIRECTORY: &str = "parts";
 const EXTENSION: &str = "parquet";
 const DAMAGED_EXTENSION: &str = "parquet.damaged";
 
-/// The result of a run.
-#[derive(Default)]
-pub struct Row {
-    key: String,
-    run: String,
-    summary: String,
-    check: String,
-}
-
-impl Stored for Row {
-    const MAX_TEXT_BYTES: usize = MAX_RESULT_BYTES;
-
-    const COLUMNS: &'static [StoredColumn<Row>] = tables::stored!(Row {
+tables::stored! {
+    /// The result of a run.
+    pub struct Row, texts up to MAX_RESULT_BYTES {
         /// the key of the run
-        "key": key needed,
+        key: String = "key" needed,
         /// the displayed name of the run
-        "run": run needed,
+        run: String = "run" needed,
         /// the summary of the run's record as JSON
-        "summary": summary needed,
+        summary: String = "summary" needed,
         /// the checksum of the row
-        "check": check needed,
-    });
+        check: String = "check" needed,
+    }
 }
 
 impl Row {

@@ -8,72 +8,74 @@ use experiment::{Key, Observation, Scope};
 use kernel::{EndedConnection, SteeredConnection};
 use linux::diag::{EndedSocket, SocketState, TcpInfo};
 use rules::Prefix;
-use tables::stored::{Stored, StoredColumn};
 use units::{Bytes, Duration, Rate};
 
 use super::columns::{MAX_TEXT_BYTES, Recorded};
 use super::directory::{START, StudyDirectory};
 use fleet::connection::{acknowledged, retransmitted};
 
-/// A connection of a study.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Row {
-    /// The sitting of the study.
-    pub sitting: u64,
-    /// The kernel's socket cookie, which is unique in the sitting.
-    pub connection: u64,
-    /// The draw of its unit of randomisation.
-    pub unit: u64,
-    /// The index of its arm in the plan.
-    pub arm: usize,
-    /// The controller of its arm.
-    pub assigned: Arc<str>,
-    /// True if it is evaluated. It is not if it began in the washout of a slot.
-    pub is_evaluated: bool,
-    /// True if it has ended.
-    pub has_ended: bool,
-    /// The time when it was set up, in seconds since 1970.
-    pub set_up_unix_s: f64,
-    /// The time of this row, in seconds since 1970.
-    pub unix_s: f64,
-    /// The local port.
-    pub port: u16,
-    /// The client, in the form that the plan keeps.
-    pub client: Option<Arc<str>>,
-    /// A keyed hash of the client's address and port, if the plan keeps it.
-    pub end: Option<u64>,
-    /// The number of the client's autonomous system.
-    pub system: Option<u32>,
-    /// The client's region, if the user has named it.
-    pub region: Option<Arc<str>>,
-    /// Its actual controller. At the end of a connection in a study by route, it is not known.
-    pub controller: Option<Arc<str>>,
-    /// Payload acknowledged.
-    pub acknowledged: Bytes,
-    /// Data packets sent, including retransmissions.
-    pub packets: u64,
-    /// Retransmitted packets among them.
-    pub resent: u64,
-    /// Packets considered lost. Known at the end only.
-    pub lost: Option<u64>,
-    /// The RTT of the handshake, which is over when the connection gets its arm.
-    pub handshake_rtt: Option<Duration>,
-    /// The smoothed RTT.
-    pub rtt: Option<Duration>,
-    /// The minimum RTT.
-    pub min_rtt: Option<Duration>,
-    /// The median of the RTTs of its rounds. Known at the end only.
-    pub median_rtt: Option<Duration>,
-    /// The number of its objects. Known at the end only.
-    pub objects: Option<u64>,
-    /// The best recent sample of the delivery rate.
-    pub delivery_rate: Option<Rate>,
-    /// The time with data to send, or with unacknowledged data.
-    pub busy: Duration,
-    /// The part of `busy` in which the peer's receive window was full.
-    pub rwnd_limited: Duration,
-    /// The part of `busy` in which the send buffer was too small.
-    pub sndbuf_limited: Duration,
+tables::stored! {
+    /// A connection of a study.
+    pub struct Row, texts up to MAX_TEXT_BYTES {
+        /// the number of the study's start
+        pub sitting: u64 = "sitting" needed,
+        /// the kernel's number of the socket, unique within this start
+        pub connection: u64 = "connection" needed,
+        /// the random number of the unit of randomisation
+        pub unit: u64 = "unit" as Word needed,
+        /// the arm's position in the plan
+        pub arm: usize = "arm" needed,
+        /// the arm's controller
+        pub assigned: Arc<str> = "assigned",
+        /// 1 if it is evaluated, 0 if the connection began in a washout
+        pub is_evaluated: bool = "evaluated" needed,
+        /// 1 if this row is the connection's end, else 0
+        pub has_ended: bool = "ended" needed,
+        /// the time of the connection's set-up
+        pub set_up_unix_s: f64 = "set_up_unix_s" as Named needed,
+        /// the time of this row
+        pub unix_s: f64 = "unix_s" as Named needed,
+        /// this side's port
+        pub port: u16 = "port",
+        /// the other side's address, as `address` says
+        pub client: Option<Arc<str>> = "client",
+        /// a keyed hash of the other side's address and port, if the plan asks for it
+        pub end: Option<u64> = "client_end" as Word,
+        /// the number of the other side's autonomous system, with `--as`
+        pub system: Option<u32> = "as_number",
+        /// the region of the other side, with [`--region`](#regions)
+        pub region: Option<Arc<str>> = "region",
+        /// the actual controller, also at the end (not in a study by route)
+        pub controller: Option<Arc<str>> = "controller",
+        /// payload acknowledged so far
+        pub acknowledged: Bytes = "acknowledged_bytes" needed,
+        /// packets with data sent so far
+        pub packets: u64 = "sent_packets" needed,
+        /// packets with data retransmitted so far. 0 if only SYNs, SYN-ACKs or FINs were sent again; otherwise these count,
+        /// too
+        pub resent: u64 = "retransmitted_packets" needed,
+        /// packets that TCP considered lost; known at the connection's end
+        pub lost: Option<u64> = "lost_packets",
+        /// the RTT of the handshake, before the connection had an arm. It is missing with Fast Open, after a SYN cookie
+        /// without time stamps, if a SYN was sent again, and in a study by route
+        pub handshake_rtt: Option<Duration> = "handshake_rtt_ms",
+        /// the kernel's latest smoothed RTT
+        pub rtt: Option<Duration> = "srtt_ms",
+        /// the minimum RTT. While the connection is open: the kernel's minimum of the last minutes
+        pub min_rtt: Option<Duration> = "min_rtt_ms",
+        /// the median RTT; known at the connection's end
+        pub median_rtt: Option<Duration> = "median_rtt_ms",
+        /// the number of the connection's objects, including those without a row; known at the connection's end
+        pub objects: Option<u64> = "objects",
+        /// the kernel's latest delivery-rate sample
+        pub delivery_rate: Option<Rate> = "delivery_rate_bps",
+        /// the time with data to send or unacknowledged
+        pub busy: Duration = "busy_s" needed,
+        /// the part of `busy_s` in which the other side's window was the limit
+        pub rwnd_limited: Duration = "rwnd_limited_s",
+        /// the part of `busy_s` in which the send buffer was the limit
+        pub sndbuf_limited: Duration = "sndbuf_limited_s",
+    }
 }
 
 /// The data for rows apart from the connection.
@@ -131,7 +133,6 @@ impl Maker {
             arm: of.arm,
             assigned: self.arms.get(of.arm).cloned().unwrap_or_default(),
             is_evaluated: true,
-            has_ended: false,
             set_up_unix_s: now.unix_s(of.set_up),
             unix_s: now.unix_s,
             port: of.ports[0],
@@ -139,22 +140,8 @@ impl Maker {
             end: self
                 .keeps_ends
                 .then(|| self.key.end(of.client, of.ports[1])),
-            system: None,
-            region: None,
-            controller: None,
-            acknowledged: Bytes::ZERO,
-            packets: 0,
-            resent: 0,
-            lost: None,
             handshake_rtt: of.handshake_rtt,
-            rtt: None,
-            min_rtt: None,
-            median_rtt: None,
-            objects: None,
-            delivery_rate: None,
-            busy: Duration::ZERO,
-            rwnd_limited: Duration::ZERO,
-            sndbuf_limited: Duration::ZERO,
+            ..Row::default()
         }
     }
 
@@ -219,71 +206,6 @@ pub(super) fn network(address: IpAddr) -> Prefix {
 
 impl Recorded for Row {
     const START: &'static str = START;
-}
-
-impl Stored for Row {
-    const MAX_TEXT_BYTES: usize = MAX_TEXT_BYTES;
-
-    const COLUMNS: &'static [StoredColumn<Row>] = tables::stored!(Row {
-        /// the number of the study's start
-        "sitting": sitting needed,
-        /// the kernel's number of the socket, unique within this start
-        "connection": connection needed,
-        /// the random number of the unit of randomisation
-        "unit": unit (as Word) needed,
-        /// the arm's position in the plan
-        "arm": arm needed,
-        /// the arm's controller
-        "assigned": assigned,
-        /// 1 if it is evaluated, 0 if the connection began in a washout
-        "evaluated": is_evaluated needed,
-        /// 1 if this row is the connection's end, else 0
-        "ended": has_ended needed,
-        /// the time of the connection's set-up
-        "set_up_unix_s": set_up_unix_s (as Named) needed,
-        /// the time of this row
-        "unix_s": unix_s (as Named) needed,
-        /// this side's port
-        "port": port,
-        /// the other side's address, as `address` says
-        "client": client,
-        /// a keyed hash of the other side's address and port, if the plan asks for it
-        "client_end": end (as Word),
-        /// the number of the other side's autonomous system, with `--as`
-        "as_number": system,
-        /// the region of the other side, with [`--region`](#regions)
-        "region": region,
-        /// the actual controller, also at the end (not in a study by route)
-        "controller": controller,
-        /// payload acknowledged so far
-        "acknowledged_bytes": acknowledged needed,
-        /// packets with data sent so far
-        "sent_packets": packets needed,
-        /// packets with data retransmitted so far. 0 if only SYNs, SYN-ACKs or FINs were sent again; otherwise these count,
-        /// too
-        "retransmitted_packets": resent needed,
-        /// packets that TCP considered lost; known at the connection's end
-        "lost_packets": lost,
-        /// the RTT of the handshake, before the connection had an arm. It is missing with Fast Open, after a SYN cookie
-        /// without time stamps, if a SYN was sent again, and in a study by route
-        "handshake_rtt_ms": handshake_rtt,
-        /// the kernel's latest smoothed RTT
-        "srtt_ms": rtt,
-        /// the minimum RTT. While the connection is open: the kernel's minimum of the last minutes
-        "min_rtt_ms": min_rtt,
-        /// the median RTT; known at the connection's end
-        "median_rtt_ms": median_rtt,
-        /// the number of the connection's objects, including those without a row; known at the connection's end
-        "objects": objects,
-        /// the kernel's latest delivery-rate sample
-        "delivery_rate_bps": delivery_rate,
-        /// the time with data to send or unacknowledged
-        "busy_s": busy needed,
-        /// the part of `busy_s` in which the other side's window was the limit
-        "rwnd_limited_s": rwnd_limited,
-        /// the part of `busy_s` in which the send buffer was the limit
-        "sndbuf_limited_s": sndbuf_limited,
-    });
 }
 
 impl Row {

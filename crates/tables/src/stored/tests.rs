@@ -8,39 +8,28 @@ use ::parquet::schema::parser::parse_message_type;
 
 use super::*;
 
-#[derive(Debug, Default, Clone, PartialEq)]
-struct Sample {
-    count: u64,
-    port: u16,
-    system: Option<u32>,
-    is_whole: bool,
-    at: f64,
-    rtt: Option<Duration>,
-    rate: Rate,
-    name: String,
-}
+const MAX_NAME_BYTES: usize = 8;
 
-impl Stored for Sample {
-    const MAX_TEXT_BYTES: usize = 8;
-
-    const COLUMNS: &'static [StoredColumn<Sample>] = crate::stored!(Sample {
+crate::stored! {
+    /// A row.
+    struct Sample, texts up to MAX_NAME_BYTES {
         /// a number
-        "count": count needed,
+        count: u64 = "count" needed,
         /// a port
-        "port": port,
+        port: u16 = "port",
         /// an autonomous system
-        "as_number": system,
+        system: Option<u32> = "as_number",
         /// 1 or 0
-        "whole": is_whole,
+        is_whole: bool = "whole",
         /// a time
-        "at_s": at (as Named),
+        at: f64 = "at_s" as Named,
         /// a round-trip time
-        "rtt_ms": rtt,
+        rtt: Option<Duration> = "rtt_ms",
         /// a rate
-        "rate_bps": rate,
+        rate: Rate = "rate_bps",
         /// a name
-        "name": name,
-    });
+        name: String = "name",
+    }
 }
 
 /// Reads a file with the count 7 in a row, and this cell.

@@ -31,33 +31,26 @@ fn row(connection: u64, of: &Observation) -> Written {
         unix_s: 2.0,
         port: 80,
         client: Some("192.0.2.7".into()),
-        end: None,
-        system: None,
-        region: None,
-        controller: None,
         acknowledged: Bytes::new(of.acknowledged),
         packets: of.packets,
         resent: of.resent,
-        lost: None,
-        handshake_rtt: None,
         rtt: of.rtt,
-        min_rtt: None,
-        median_rtt: None,
-        objects: None,
-        delivery_rate: None,
         busy: of.busy,
-        rwnd_limited: Duration::ZERO,
-        sndbuf_limited: Duration::ZERO,
+        ..Written::default()
     }
+}
+
+/// Adds rows to a study's files.
+fn add<R: Recorded>(directory: &Path, rows: Vec<R>) {
+    let mut files = rows_in(directory, Bytes::new(100_000_000)).unwrap();
+    files.add(Moment::default(), rows).unwrap();
+    files.save().unwrap();
 }
 
 fn write(directory: &Path, rows: Vec<Written>) {
     let plan = experiment::Plan::parse(PLAN).unwrap();
     StudyDirectory::make(directory, PLAN, &plan, 0.0).unwrap();
-    let keep = Bytes::new(100_000_000);
-    let mut files = rows_in(directory, keep).unwrap();
-    files.add(Moment::default(), rows).unwrap();
-    files.save().unwrap();
+    add(directory, rows);
 }
 
 fn object(connection: u64, number: u64, of: &Observation) -> ObjectRow {
@@ -70,23 +63,14 @@ fn object(connection: u64, number: u64, of: &Observation) -> ObjectRow {
         assigned: Arc::from("cubic"),
         is_evaluated: true,
         port: 80,
-        client: None,
-        system: None,
-        region: None,
         begun_unix_s: 1.0,
         busy: of.busy,
         bytes: of.acknowledged,
         packets: of.packets,
         resent: of.resent,
         is_whole: true,
+        ..ObjectRow::default()
     }
-}
-
-fn write_rows_of_objects(directory: &Path, rows: Vec<ObjectRow>) {
-    let keep = Bytes::new(100_000_000);
-    let mut files = rows_in(directory, keep).unwrap();
-    files.add(Moment::default(), rows).unwrap();
-    files.save().unwrap();
 }
 
 #[test]
@@ -133,17 +117,14 @@ fn where_objects_are_known_they_have_the_sizes_and_times() {
         ..washout.clone()
     });
     write(directory.path(), rows);
-    write_rows_of_objects(directory.path(), objects);
-    let gathered = read(&[directory.path()], Vec::new(), &mut Lookup::default())
-        .unwrap()
-        .gathered;
+    add(directory.path(), objects);
+    let gathered = read_in(directory.path()).gathered;
     let findings = gathered.findings();
     assert_eq!(
         (findings.observed.objects, findings.observed.connections),
         (whole, 0)
     );
-    let connections: u64 = findings.arms.iter().map(|arm| arm.connections).sum();
-    assert_eq!(connections, pairs.len() as u64);
+    assert_eq!(connections_in(&gathered), pairs.len() as u64);
     let mut compared = 0;
     let of_connections = [Measure::Resent, Measure::Rtt];
     let of_sizes = Measure::ALL
@@ -167,6 +148,17 @@ fn where_objects_are_known_they_have_the_sizes_and_times() {
     );
 }
 
+/// The study in a directory, without logs.
+fn read_in(directory: &Path) -> Read {
+    read(&[directory], Vec::new(), &mut Lookup::default()).unwrap()
+}
+
+/// The number of connections of all arms.
+fn connections_in(gathered: &Gathered) -> u64 {
+    let arms = gathered.findings().arms.into_iter();
+    arms.map(|arm| arm.connections).sum()
+}
+
 fn model() -> Vec<Observation> {
     let units = Units::Prefixes(200);
     Model::new(units, 0.08).study(3)
@@ -185,7 +177,7 @@ fn what_was_written_is_evaluated_as_if_it_had_never_been_on_a_disk() {
     rows.iter()
         .for_each(|row| gathered.add(&row.observation(group())));
     write(directory.path(), rows);
-    let read = read(&[directory.path()], Vec::new(), &mut Lookup::default()).unwrap();
+    let read = read_in(directory.path());
     assert_eq!((read.place.plan.name.as_str(), read.joined), ("a", None));
     let (read, gathered) = (read.gathered.findings(), gathered.findings());
     assert_eq!(read.arms, gathered.arms);
@@ -250,11 +242,9 @@ fn enlarge(path: &Path) {
 fn what_had_to_go_is_counted_and_the_verdict_says_so() {
     let directory = tempfile::tempdir().unwrap();
     let of = &model()[0];
-    write(
-        directory.path(),
-        (0..7).map(|number| row(number, of)).collect(),
-    );
-    write_rows_of_objects(directory.path(), vec![object(1, 1, of), object(1, 2, of)]);
+    let rows = (0..7).map(|number| row(number, of));
+    write(directory.path(), rows.collect());
+    add(directory.path(), vec![object(1, 1, of), object(1, 2, of)]);
     for start in [Row::START, ObjectRow::START] {
         enlarge(&files(directory.path(), start)[0].0);
     }
@@ -268,7 +258,7 @@ fn what_had_to_go_is_counted_and_the_verdict_says_so() {
         let mut recording = Recording::begin(place, keep, None).unwrap();
         recording.add(&given).unwrap();
         recording.finish(Duration::from_secs(3600)).unwrap();
-        let read = read(&[directory.path()], Vec::new(), &mut Lookup::default()).unwrap();
+        let read = read_in(directory.path());
         // The second sitting removes no file. The rows removed in the first sitting are still reported.
         let missing = read.place.about.missing;
         assert_eq!(
@@ -314,7 +304,7 @@ fn a_log_gives_connections_their_objects() {
         busy: Duration::from_secs(1),
         ..object(connection, number, of)
     };
-    write_rows_of_objects(
+    add(
         directory.path(),
         vec![
             seen(1, 1, 119.5, 3_010_000),
@@ -337,10 +327,8 @@ fn a_log_gives_connections_their_objects() {
         (3, 1, 1)
     );
     assert_eq!(joined.logs[0].1.damaged, 1);
-    let findings = read.gathered.findings();
-    assert_eq!(findings.observed.objects, 4);
-    let connections: u64 = findings.arms.iter().map(|arm| arm.connections).sum();
-    assert_eq!(connections, 2);
+    assert_eq!(read.gathered.findings().observed.objects, 4);
+    assert_eq!(connections_in(&read.gathered), 2);
 }
 
 #[test]
@@ -382,30 +370,15 @@ fn the_latest_row_of_a_connection_counts_and_washouts_do_not() {
         directory.path(),
         vec![row(1, of), open, other_sitting, washout],
     );
-    let gathered = read(&[directory.path()], Vec::new(), &mut Lookup::default())
-        .unwrap()
-        .gathered;
-    let connections: u64 = gathered
-        .findings()
-        .arms
-        .iter()
-        .map(|arm| arm.connections)
-        .sum();
-    assert_eq!(connections, 2);
+    let gathered = read_in(directory.path()).gathered;
+    assert_eq!(connections_in(&gathered), 2);
     // A directory that is given twice counts once, and is named, even if the second path is a link.
     let (both, other) = (directory.path().join("."), tempfile::tempdir().unwrap());
     let link = other.path().join("link");
     std::os::unix::fs::symlink(directory.path(), &link).unwrap();
     let given = [directory.path(), &both, &link];
     let twice = read(&given, Vec::new(), &mut Lookup::default()).unwrap();
-    let all: u64 = twice
-        .gathered
-        .findings()
-        .arms
-        .iter()
-        .map(|arm| arm.connections)
-        .sum();
-    assert_eq!(all, connections);
+    assert_eq!(connections_in(&twice.gathered), 2);
     let left_out: Vec<&Path> = twice.left_out.iter().map(|of| of.path.as_path()).collect();
     assert_eq!(left_out, given[1..]);
     assert_eq!(gathered.effect(1, Measure::Throughput), None);
@@ -423,10 +396,11 @@ fn of_copies_of_a_directory_the_one_that_ran_longest_counts() {
     }
     let left_out = |given: [&Path; 3]| {
         let read = read(&given, Vec::new(), &mut Lookup::default()).unwrap();
-        let arms = read.gathered.findings().arms;
-        let connections: u64 = arms.iter().map(|arm| arm.connections).sum();
         let whys = read.left_out.into_iter().map(|of| (of.path, of.why));
-        (connections, whys.unzip::<_, _, Vec<_>, Vec<_>>())
+        (
+            connections_in(&read.gathered),
+            whys.unzip::<_, _, Vec<_>, Vec<_>>(),
+        )
     };
     let (connections, (paths, whys)) = left_out([&data, &copy, &data]);
     assert_eq!((connections, paths), (1, vec![copy.clone(), data.clone()]));
@@ -461,14 +435,13 @@ fn what_is_damaged_is_named_and_left_out() {
     for (name, bytes) in &damaged {
         std::fs::write(directory.path().join(name), bytes).unwrap();
     }
-    let read = read(&[directory.path()], Vec::new(), &mut Lookup::default()).unwrap();
+    let read = read_in(directory.path());
     let named: Vec<String> = read.left_out.iter().map(ToString::to_string).collect();
     assert_eq!(named.len(), damaged.len(), "{named:?}");
     for ((name, _), told) in damaged.iter().zip(&named) {
         assert!(told.contains(name) && told.contains("damaged"), "{told}");
     }
-    let arms = read.gathered.findings().arms;
-    assert_eq!(arms.iter().map(|arm| arm.connections).sum::<u64>(), 1);
+    assert_eq!(connections_in(&read.gathered), 1);
 }
 
 #[test]
@@ -482,7 +455,7 @@ fn without_its_seed_a_study_can_be_read_and_not_joined() {
     let mut place = StudyDirectory::find(directory.path()).unwrap();
     place.about.seed.clear();
     place.save().unwrap();
-    read(&[directory.path()], Vec::new(), &mut Lookup::default()).unwrap();
+    read_in(directory.path());
     let error = read(
         &[directory.path()],
         vec![log(directory.path(), "")],
@@ -625,10 +598,7 @@ fn an_arm_that_was_not_in_force_has_no_verdict() {
         ..row(number, of)
     });
     write(directory.path(), rows.collect());
-    let findings = read(&[directory.path()], Vec::new(), &mut Lookup::default())
-        .unwrap()
-        .gathered
-        .findings();
+    let findings = read_in(directory.path()).gathered.findings();
     assert_eq!(findings.decision, experiment::Decision::Distrust);
     assert!(
         findings
@@ -673,14 +643,10 @@ fn a_washout_is_seen_since_the_switch_and_nowhere_else() {
             ..object(number, 1, &of)
         });
     }
-    let keep = Bytes::new(100_000_000);
-    let mut files = rows_in(directory.path(), keep).unwrap();
-    files.add(Moment::default(), rows).unwrap();
-    files.save().unwrap();
-    write_rows_of_objects(directory.path(), objects);
-    let read = read(&[directory.path()], Vec::new(), &mut Lookup::default()).unwrap();
-    let arms = read.gathered.findings().arms;
-    assert_eq!(arms.iter().map(|arm| arm.connections).sum::<u64>(), 20);
+    add(directory.path(), rows);
+    add(directory.path(), objects);
+    let read = read_in(directory.path());
+    assert_eq!(connections_in(&read.gathered), 20);
     // Objects at 62 s and at 100 s of each slot, and RTTs at 12 s and at 50 s.
     let bins = read.timeline.bins(48).bins;
     let counts = bins
