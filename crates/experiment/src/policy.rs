@@ -193,9 +193,15 @@ impl Rule {
             let span = self.spans.of(quantity);
             if span.is_empty() {
                 let ([from, below], least) = (quantity.fields(), quantity.form().text(span.from));
-                let reason =
-                    format!("leaves no value, because {from} counts as {least}; give more");
-                return Err((below, reason));
+                // Without an end, there is no value because of where the span begins.
+                let wrong = if span.below == u64::MAX {
+                    (from, "leaves no value; give less".to_owned())
+                } else {
+                    let reason =
+                        format!("leaves no value, because {from} counts as {least}; give more");
+                    (below, reason)
+                };
+                return Err(wrong);
             }
         }
         let name = self.controller();

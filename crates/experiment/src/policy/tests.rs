@@ -356,6 +356,11 @@ fn what_makes_no_sense_is_named() {
         ),
         (
             "rtt_from = \"100ms\"",
+            "rtt_from = \"18446744073709551615ns\"",
+            &["rule[2].rtt_from: leaves no value; give less"],
+        ),
+        (
+            "rtt_from = \"100ms\"",
             "resent_from = \"2%\"\nresent_below = \"1%\"",
             &["rule[2].resent_below", "resent_from counts as 2%"],
         ),
