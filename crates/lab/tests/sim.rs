@@ -7,7 +7,7 @@ use lab::Cancel;
 use lab::{Engine, EngineError, Quic, Sim};
 use record::Record;
 use scenario::Scenario;
-use simulate::RunError;
+use simulate::{Bounds, RunError};
 use units::Duration;
 
 fn scenario(text: &str) -> Scenario {
@@ -579,4 +579,34 @@ fn without_samples_all_else_is_the_same() {
         dropped.drop_samples();
         assert_eq!(self::text(dropped), self::text(without));
     }
+}
+
+/// Each link makes two of each packet, all at one time.
+#[test]
+fn a_run_with_packets_beyond_its_bounds_ends_with_an_error() {
+    let next = "[[path.next]]\nduplicate = \"100%\"\n".repeat(29);
+    let text = format!(
+        "duration = \"9s\"\n[path]\nrate = \"9mbit\"\n{next}[[flow]]\ncontroller = \"reno\"\n"
+    );
+    let bounds = Bounds {
+        packets: 100_000,
+        transmissions: u64::MAX,
+    };
+    let ran = Sim::within(bounds).run_without_samples(&scenario(&text), &|_| {}, &Cancel::new());
+    let error = ran.unwrap_err();
+    assert!(
+        matches!(
+            error,
+            EngineError::Simulation(RunError::Packets { most: 100_000, .. })
+        ),
+        "{error}"
+    );
+    let plain = scenario(&format!("{PLAIN}[[flow]]\ncontroller = \"cubic\"\n"));
+    let bounds = Bounds {
+        packets: u64::MAX,
+        transmissions: 60_000,
+    };
+    let error = Sim::within(bounds).run(&plain, &|_| {}, &Cancel::new());
+    let error = error.unwrap_err().to_string();
+    assert!(error.starts_with("links have transmitted "), "{error}");
 }

@@ -30,5 +30,5 @@ mod path;
 mod play;
 
 pub use advising::Advising;
-pub use bounds::MAX_TEXT_BYTES;
+pub use bounds::{BOUNDS, MAX_TEXT_BYTES};
 pub use play::{Play, read};

@@ -7,12 +7,12 @@ use advise::Measured;
 use document::DocumentError;
 use record::Record;
 use scenario::{Draft, Scenario};
-use simulate::{Flows, Hops, NOTHING_SENT, Run, RunError};
+use simulate::{Flows, Hops, NOTHING_SENT, Room, Run, RunError};
 #[cfg(not(target_arch = "wasm32"))]
 use {congestion::AnyController, simulate::ours};
 
 use crate::binary;
-use crate::bounds::{self, MAX_TEXT_BYTES};
+use crate::bounds::{self, BOUNDS, MAX_TEXT_BYTES};
 #[cfg(target_arch = "wasm32")]
 use crate::javascript::{EitherController as AnyController, controllers as ours};
 use crate::path::Path as ScenarioPath;
@@ -63,7 +63,7 @@ impl Play {
             let network = scenario.network();
             let (hops, flows) = (Hops::of(&network), Flows::new(&scenario, NOTHING_SENT));
             let controllers = |group| ours(&scenario, group);
-            let run = Run::new(&network, &controllers, hops, flows, ());
+            let run = Run::new(&network, &controllers, hops, flows, (), Room::new(BOUNDS));
             let run = run.map_err(|error| match error {
                 RunError::Scenario(error) => draft.located(error).into(),
                 error => error,
@@ -83,13 +83,12 @@ impl Play {
     ///
     /// # Errors
     ///
-    /// Those of [`Run::step`], or the run holds too many packets, or has passed too many.
+    /// Those of [`Run::step`].
     pub fn step(&mut self, most: u32) -> Result<bool, String> {
         for _ in 0..most {
             if !self.run.step().map_err(|error| error.to_string())? {
                 return Ok(false);
             }
-            bounds::check_step(&self.run)?;
         }
         Ok(true)
     }
@@ -129,6 +128,38 @@ mod tests {
             play.run.packets()
         });
         assert!(most.max() > Some(1_000));
+    }
+
+    fn end(text: &str) -> Result<Play, String> {
+        let mut play = Play::begin(text, None)?;
+        while play.step(100)? {}
+        Ok(play)
+    }
+
+    /// Without delays, they all come at one time.
+    #[test]
+    fn copies_have_bounds() {
+        for delay in ["", ",rtt='40ms'"] {
+            let next =
+                "next=[".to_owned() + &format!("{{duplicate='100%'{delay}}},").repeat(29) + "]";
+            let text = format!(
+                "name='x'\nduration='20s'\npath={{rate='10mbit',rtt='1ms',buffer='90kb',{next}}}\nflow=[{{controller='reno'}}]"
+            );
+            let said = end(&text).expect_err("too many");
+            assert!(
+                said.contains(" packets are under way or not acknowledged at ")
+                    && said.contains(": at most 2000000 here; give lower rates, "),
+                "{said}"
+            );
+        }
+    }
+
+    #[test]
+    fn held_acks_are_refused() {
+        let text = "name='x'\nduration='80s'\npath={rate='10gbit',rtt='1ms',buffer='1mb',uplink={reorder={share='85%',by='1h'}}}\n\
+                    host={mss=536,delayed_ack='0s'}\nflow=[{controller='bbr1',count=20}]";
+        let said = Play::begin(text, None).expect_err("too much");
+        assert!(said.contains("host.send_buffer: "), "{said}");
     }
 
     #[test]

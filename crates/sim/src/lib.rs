@@ -41,6 +41,7 @@ mod host;
 mod index;
 mod network;
 mod observer;
+mod room;
 mod seed;
 mod shapes;
 mod simulation;
@@ -48,6 +49,7 @@ mod taps;
 
 pub use config::{BufferChange, Config, FlowConfig, HostConfig, MakeController, Route};
 pub use observer::{End, Id, Observer, Passing};
+pub use room::{Bounds, Excess, Room};
 pub use seed::application_seed;
 pub use shapes::{dumbbell, parking_lot};
 pub use simulation::{LinkView, Simulation};

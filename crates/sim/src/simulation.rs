@@ -2,6 +2,8 @@
 
 mod events;
 
+use std::sync::Arc;
+
 use congestion::{AnyController, Controller, Time};
 use path::{Agenda, Counters, Link, Queued};
 use transport::app::App;
@@ -17,6 +19,7 @@ use crate::host::Host;
 use crate::index::{FlowIndex, HostIndex, Table};
 use crate::network::{Network, Packet};
 use crate::observer::{Id, Observer};
+use crate::room::{Excess, Room, Share};
 
 /// The most connections at one time. An object that arrives beyond it gets none, so that a load above the path's
 /// capacity does not take unbounded memory.
@@ -63,6 +66,8 @@ pub struct Simulation<O = (), C = AnyController> {
     next_serial: u32,
     /// Objects that got no connection.
     refused: u64,
+    share: Share,
+    excess: Option<Excess>,
     observer: O,
 }
 
@@ -145,8 +150,20 @@ impl<O: Observer<C>, C: Controller> Simulation<O, C> {
             timers: Agenda::new(1),
             next_serial: 0,
             refused: 0,
+            share: Share::of(Room::endless()),
+            excess: None,
             observer,
         })
+    }
+
+    /// Gives its packets this room. Without it, there is no bound.
+    pub fn enter(&mut self, room: Arc<Room>) {
+        self.share = Share::of(room);
+    }
+
+    /// What of its bounds it exceeds. It then goes on no more.
+    pub fn excess(&self) -> Option<Excess> {
+        self.excess
     }
 
     /// Puts a tap between links of the configuration: packets that enter the link `entered` pass it, and packets that
@@ -167,11 +184,11 @@ impl<O: Observer<C>, C: Controller> Simulation<O, C> {
 
     /// Runs until `until`, including events at that time, or to the [end](Simulation::run).
     pub fn run_until(&mut self, until: Time) {
-        while !self.run_events(until, usize::MAX) {}
+        while !self.run_events(until, usize::MAX) && self.excess.is_none() {}
     }
 
     /// Runs as [`run_until`](Simulation::run_until) does, but for at most `most` events: many may happen at one time.
-    /// Returns whether `until`, or the end, was reached.
+    /// Returns whether `until`, or the end, was reached; also at an [excess](Simulation::excess), it was not.
     pub fn run_events(&mut self, until: Time, most: usize) -> bool {
         let until = until.min(self.end);
         for _ in 0..most {
@@ -181,6 +198,9 @@ impl<O: Observer<C>, C: Controller> Simulation<O, C> {
             if !self.step(until) {
                 self.settle(until);
                 return true;
+            }
+            if self.is_excessive() {
+                return false;
             }
         }
         false
@@ -260,6 +280,17 @@ impl<O: Observer<C>, C: Controller> Simulation<O, C> {
     /// Ends the simulation and returns the observer.
     pub fn into_observer(self) -> O {
         self.observer
+    }
+
+    /// Counts the packets if many have come, and returns whether there is an excess.
+    #[inline]
+    fn is_excessive(&mut self) -> bool {
+        if self.network.is_due() {
+            self.network.counted();
+            let (packets, transmissions) = (self.packets(), self.transmissions());
+            self.excess = self.share.take(packets, transmissions);
+        }
+        self.excess.is_some()
     }
 
     /// Advances to `until` without further events.

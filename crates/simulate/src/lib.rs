@@ -6,13 +6,14 @@
 //! ```
 //! use std::time::Duration;
 //!
-//! use simulate::{Flows, Hops, NOTHING_SENT, Run, ours};
+//! use simulate::{Bounds, Flows, Hops, NOTHING_SENT, Room, Run, ours};
 //!
 //! let scenario: scenario::Scenario =
 //!     "name='x'\nduration='1s'\npath={rate='10mbit',rtt='40ms'}\nflow=[{controller='bbr1'}]".parse()?;
 //! let network = scenario.network();
 //! let (hops, flows) = (Hops::of(&network), Flows::new(&scenario, NOTHING_SENT));
-//! let mut run = Run::new(&network, &|group| ours(&scenario, group), hops, flows, ())?;
+//! let room = Room::new(Bounds { packets: 1_000_000, transmissions: 100_000_000 });
+//! let mut run = Run::new(&network, &|group| ours(&scenario, group), hops, flows, (), room)?;
 //! while run.step()? {}
 //! let (outcome, ()) = run.finish(&network, Duration::ZERO);
 //! assert!(outcome.record(&|_| ()).summary.flows[0].goodput_bps > 5_000_000);
@@ -30,7 +31,7 @@ mod run;
 mod watch;
 pub mod ways;
 
-pub use ::sim::MakeController;
+pub use ::sim::{Bounds, Excess, MakeController, Room};
 pub use error::RunError;
 pub use flow::Flow;
 pub use flows::{FlowId, Flows};

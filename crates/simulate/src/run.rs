@@ -1,8 +1,9 @@
 //! A run in virtual time, step by step.
 
+use std::sync::Arc;
 use std::time::Duration as RealTime;
 
-use ::sim::{LinkView, Simulation};
+use ::sim::{LinkView, Room, Simulation};
 use congestion::Controller;
 use path::Queued;
 use record::{FlowTotals, PathTotals};
@@ -56,7 +57,7 @@ pub struct Run<T, C> {
 }
 
 impl<T: Tap, C: Controller> Run<T, C> {
-    /// Creates a run that observes `hops` and `flows`, and packets if the tap wants them.
+    /// Creates a run that observes `hops` and `flows`, and packets if the tap wants them. Its packets have this room.
     ///
     /// # Errors
     ///
@@ -67,6 +68,7 @@ impl<T: Tap, C: Controller> Run<T, C> {
         hops: Hops,
         flows: Flows,
         tap: T,
+        room: Arc<Room>,
     ) -> Result<Run<T, C>, RunError> {
         let scenario = network.scenario();
         scenario.check()?;
@@ -81,6 +83,7 @@ impl<T: Tap, C: Controller> Run<T, C> {
             warmup: scenario.warmup,
             duration: scenario.duration,
         };
+        run.simulation.enter(room);
         run.sample(Duration::ZERO);
         Ok(run)
     }
@@ -117,7 +120,7 @@ impl<T: Tap, C: Controller> Run<T, C> {
     ///
     /// # Errors
     ///
-    /// The scenario has no duration, and its path lets nothing through.
+    /// The scenario has no duration, and its path lets nothing through; or the packets exceed the bounds of their room.
     pub fn step(&mut self) -> Result<bool, RunError> {
         while self.is_under_way() {
             let at = self.next_sample();
@@ -128,7 +131,8 @@ impl<T: Tap, C: Controller> Run<T, C> {
                 self.is_idle = false;
                 let until = Time::ZERO + at;
                 if !self.simulation.run_events(until, MAX_EVENTS_PER_STEP) {
-                    return Ok(true);
+                    let excess = self.simulation.excess();
+                    return excess.map_or(Ok(true), |of| Err(RunError::excess(of, self.at())));
                 }
                 self.sample(at);
             }

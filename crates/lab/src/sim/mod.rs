@@ -1,20 +1,25 @@
 //! Packets in virtual time: the same scenario and seed give the same record on any machine, except for the elapsed
 //! real time.
 
+mod memory;
 mod numbers;
 mod pcap;
 
 use std::io::Write;
+use std::sync::Arc;
 use std::time::{Duration as RealTime, Instant};
 
 use congestion::Controller;
 use record::Record;
 use scenario::{Crossing, Network, Scenario};
-use simulate::{Flows, Hops, MakeControllers, NOTHING_SENT, Progress, Run, Tap, ours};
+use simulate::{
+    Bounds, Flows, Hops, MakeControllers, NOTHING_SENT, Progress, Room, Run, Tap, ours,
+};
 
 use crate::engine::{Cancel, Engine};
 use crate::engine_kind::EngineKind;
 use crate::error::EngineError;
+use memory::ROOM;
 use pcap::Pcap;
 
 /// The interval at which progress is reported, in real time.
@@ -24,13 +29,29 @@ const PROGRESS_INTERVAL: RealTime = RealTime::from_millis(50);
 ///
 /// A flow that opens a connection for each of its objects is one flow of the record. Its counters are sums over its
 /// connections, its RTTs are those of all of them, and its samples are those of any connection that had an ACK.
+///
+/// The packets of all runs at a time take most of the free memory at most. A run that would take more ends with an error.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Sim;
+pub struct Sim {
+    /// The bounds of each run, in place of those of the machine.
+    bounds: Option<Bounds>,
+}
 
 impl Sim {
     /// Creates the engine.
     pub fn new() -> Sim {
-        Sim
+        Sim::default()
+    }
+
+    /// Creates the engine with bounds of each run.
+    pub fn within(bounds: Bounds) -> Sim {
+        Sim {
+            bounds: Some(bounds),
+        }
+    }
+
+    fn room(&self) -> Arc<Room> {
+        self.bounds.map_or_else(|| Arc::clone(&ROOM), Room::new)
     }
 }
 
@@ -81,7 +102,7 @@ impl Sim {
         let begin = Instant::now();
         let network = scenario.network();
         let (hops, flows) = (Hops::of(&network), Flows::new(scenario, NOTHING_SENT));
-        let run = Run::new(&network, controllers, hops, flows, ())?;
+        let run = Run::new(&network, controllers, hops, flows, (), self.room())?;
         let (record, ()) = record(run, &network, begin, watch, cancel)?;
         Ok(record)
     }
@@ -102,7 +123,7 @@ impl Sim {
         let network = scenario.network();
         let (hops, flows) = (Hops::of(&network), Flows::new(scenario, NOTHING_SENT));
         let (hops, flows) = (hops.without_samples(), flows.without_samples());
-        let run = Run::new(&network, controllers, hops, flows, ())?;
+        let run = Run::new(&network, controllers, hops, flows, (), self.room())?;
         let (record, ()) = record(run, &network, begin, watch, cancel)?;
         Ok(record)
     }
@@ -151,7 +172,7 @@ impl Sim {
         let pcap = Pcap::new(to, links.collect(), sizes).map_err(EngineError::Capture)?;
         let (hops, flows) = (Hops::of(&network), Flows::new(scenario, NOTHING_SENT));
         let controllers = |group| ours(scenario, group);
-        let mut run = Run::new(&network, &controllers, hops, flows, pcap)?;
+        let mut run = Run::new(&network, &controllers, hops, flows, pcap, self.room())?;
         for crossing in crossings {
             run.tap(crossing);
         }

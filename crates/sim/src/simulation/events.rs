@@ -28,7 +28,8 @@ impl<O: Observer<C>, C: Controller> Simulation<O, C> {
                     }
                 }
             }
-            if !self.network.has_more(self.now, link) {
+            // Copies of packets may be without number at one time.
+            if !self.network.has_more(self.now, link) || self.is_excessive() {
                 return;
             }
         }

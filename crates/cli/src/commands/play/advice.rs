@@ -1,6 +1,6 @@
 //! Advice for the path of a scenario, as `fullpipe advise --from` gives it.
 
-use lab::{Cancel, EngineKind};
+use lab::{Cancel, EngineKind, Sim};
 use play::Advising;
 use serde::Serialize;
 use studies::advise::{self, Measured};
@@ -26,9 +26,9 @@ pub fn of(
     let cancel = Cancel::new();
     let plan = advise::plan(advising.sampling(), "advise", advising.cases(), &cancel);
     let all = plan.all();
-    let engine = EngineKind::Sim.engine();
+    let engine = Sim::within(play::BOUNDS);
     let execution = Execution {
-        engine: engine.as_ref(),
+        engine: &engine,
         jobs: runs::jobs(None, EngineKind::Sim),
         repeats: None,
         watch: &|_| {
