@@ -12,29 +12,14 @@ use crate::objects::objects;
 const MAX_GAIN: u64 = 3;
 
 /// The maximum of what all flows together may have in flight: the sum of their windows, or as much as windows grow to by what is
-/// delivered in a round trip, whichever is less; with the copies of packets that links make.
+/// delivered in a round trip, whichever is less.
 pub fn most(network: &Network<'_>) -> Bytes {
     let flows = &network.scenario().flows;
     let windows: Bytes = flows.iter().map(|flow| window(network, flow)).sum();
     let initial: Bytes = flows.iter().map(|flow| initial(network, flow)).sum();
     let delivered = [in_a_round_trip(network), in_all(network)];
     let delivered = delivered.into_iter().flatten().min();
-    let sent = delivered.map_or(windows, |bytes| windows.min(initial + bytes * MAX_GAIN));
-    with_copies(network, sent)
-}
-
-/// These packets with the copies that links make of them, on the route on which most are made. Links copy copies, too, so each link
-/// multiplies.
-fn with_copies(network: &Network<'_>, sent: Bytes) -> Bytes {
-    let copied = |route: &Route| {
-        let crossings = route.there.iter().chain(&route.back);
-        crossings.fold(sent.get(), |bytes, crossing| {
-            let copies = network.direction(*crossing).effects.duplicate.of(bytes);
-            bytes.saturating_add(copies)
-        })
-    };
-    let most = network.routes().iter().map(copied).max();
-    most.map_or(sent, Bytes::new)
+    delivered.map_or(windows, |bytes| windows.min(initial + bytes * MAX_GAIN))
 }
 
 /// What the flows of a group may send before their first ACK.

@@ -51,9 +51,9 @@ pub struct StoredColumn<R: 'static> {
 ///     /// A round trip.
 ///     pub struct RoundTrip, texts up to MAX_NAME_BYTES {
 ///         /// the number of the packet
-///         pub packet: u64 = "packet" needed,
+///         pub packet: u64 = "packet", needed;
 ///         /// the time until its acknowledgement arrived
-///         pub took: Option<Duration> = "took_ms",
+///         pub took: Option<Duration> = "took_ms";
 ///     }
 /// }
 /// assert_eq!(RoundTrip::COLUMNS[1].name, "took_ms");
@@ -65,7 +65,7 @@ macro_rules! stored {
         $visible:vis struct $row:ident, texts up to $max:ident {
             $(
                 $(#[doc = $meaning:literal])+
-                $seen:vis $field:ident: $type:ty = $name:literal $(as $form:ident)? $($needed:ident)?,
+                $seen:vis $field:ident: $type:ty = $name:literal $(as $form:ident)? $(, $needed:ident)?;
             )*
         }
     ) => {

@@ -105,11 +105,12 @@ fn an_output_that_fails_takes_no_other_along() {
     let directory = tempfile::tempdir().expect("a directory");
     let at = |name: &str| directory.path().join(name);
     let (page, scenarios) = (at("page.html"), at("scenarios"));
-    let mut command = fullpipe(ONE);
-    command.arg("--report").arg(&page);
-    command.arg("--scenarios").arg(&scenarios);
     let full = File::options().write(true).open("/dev/full");
-    let output = command.stdout(full.expect("opens")).output().expect("runs");
+    let mut command = std::process::Command::new(crate::PROGRAM);
+    command.args(ONE).arg("--report").arg(&page);
+    command.arg("--scenarios").arg(&scenarios);
+    command.stdout(full.expect("opens"));
+    let output = command.output().expect("runs");
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(1), "{stderr}");
     assert!(stderr.contains("cannot write to stdout"), "{stderr}");

@@ -20,13 +20,13 @@ tables::stored! {
     /// The result of a run.
     pub struct Row, texts up to MAX_RESULT_BYTES {
         /// the key of the run
-        key: String = "key" needed,
+        key: String = "key", needed;
         /// the displayed name of the run
-        run: String = "run" needed,
+        run: String = "run", needed;
         /// the summary of the run's record as JSON
-        summary: String = "summary" needed,
+        summary: String = "summary", needed;
         /// the checksum of the row
-        check: String = "check" needed,
+        check: String = "check", needed;
     }
 }
 

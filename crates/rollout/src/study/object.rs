@@ -14,39 +14,39 @@ tables::stored! {
     /// An object of a study.
     pub struct ObjectRow, texts up to MAX_TEXT_BYTES {
         /// the number of the study's start
-        pub sitting: u64 = "sitting" needed,
+        pub sitting: u64 = "sitting", needed;
         /// the kernel's number of the connection's socket, unique within this start
-        pub connection: u64 = "connection" needed,
+        pub connection: u64 = "connection", needed;
         /// the number of the object in its connection, from 1
-        pub object: u64 = "object",
+        pub object: u64 = "object";
         /// the random number of the unit of randomisation
-        pub unit: u64 = "unit" as Word needed,
+        pub unit: u64 = "unit" as Word, needed;
         /// the arm's position in the plan
-        pub arm: usize = "arm" needed,
+        pub arm: usize = "arm", needed;
         /// the arm's controller
-        pub assigned: Arc<str> = "assigned",
+        pub assigned: Arc<str> = "assigned";
         /// 1 if it is evaluated, 0 if the connection began in a washout
-        pub is_evaluated: bool = "evaluated" needed,
+        pub is_evaluated: bool = "evaluated", needed;
         /// this side's port
-        pub port: u16 = "port",
+        pub port: u16 = "port";
         /// the other side's address, as `address` says
-        pub client: Option<Arc<str>> = "client",
+        pub client: Option<Arc<str>> = "client";
         /// the number of the other side's autonomous system, with `--as`
-        pub system: Option<u32> = "as_number",
+        pub system: Option<u32> = "as_number";
         /// the region of the other side, with [`--region`](#regions)
-        pub region: Option<Arc<str>> = "region",
+        pub region: Option<Arc<str>> = "region";
         /// the time when the object's first packet left
-        pub begun_unix_s: f64 = "begun_unix_s" as Named needed,
+        pub begun_unix_s: f64 = "begun_unix_s" as Named, needed;
         /// the time from the object's first packet until all of it was acknowledged, without pauses
-        pub busy: Duration = "busy_s" needed,
+        pub busy: Duration = "busy_s", needed;
         /// payload acknowledged
-        pub bytes: u64 = "bytes" needed,
+        pub bytes: u64 = "bytes", needed;
         /// packets with data sent
-        pub packets: u64 = "sent_packets" needed,
+        pub packets: u64 = "sent_packets", needed;
         /// packets with data retransmitted
-        pub resent: u64 = "retransmitted_packets" needed,
+        pub resent: u64 = "retransmitted_packets", needed;
         /// 1 if all of the object was acknowledged, 0 if its connection ended before
-        pub is_whole: bool = "whole" needed,
+        pub is_whole: bool = "whole", needed;
     }
 }
 

@@ -18,63 +18,63 @@ tables::stored! {
     /// A connection of a study.
     pub struct Row, texts up to MAX_TEXT_BYTES {
         /// the number of the study's start
-        pub sitting: u64 = "sitting" needed,
+        pub sitting: u64 = "sitting", needed;
         /// the kernel's number of the socket, unique within this start
-        pub connection: u64 = "connection" needed,
+        pub connection: u64 = "connection", needed;
         /// the random number of the unit of randomisation
-        pub unit: u64 = "unit" as Word needed,
+        pub unit: u64 = "unit" as Word, needed;
         /// the arm's position in the plan
-        pub arm: usize = "arm" needed,
+        pub arm: usize = "arm", needed;
         /// the arm's controller
-        pub assigned: Arc<str> = "assigned",
+        pub assigned: Arc<str> = "assigned";
         /// 1 if it is evaluated, 0 if the connection began in a washout
-        pub is_evaluated: bool = "evaluated" needed,
+        pub is_evaluated: bool = "evaluated", needed;
         /// 1 if this row is the connection's end, else 0
-        pub has_ended: bool = "ended" needed,
+        pub has_ended: bool = "ended", needed;
         /// the time of the connection's set-up
-        pub set_up_unix_s: f64 = "set_up_unix_s" as Named needed,
+        pub set_up_unix_s: f64 = "set_up_unix_s" as Named, needed;
         /// the time of this row
-        pub unix_s: f64 = "unix_s" as Named needed,
+        pub unix_s: f64 = "unix_s" as Named, needed;
         /// this side's port
-        pub port: u16 = "port",
+        pub port: u16 = "port";
         /// the other side's address, as `address` says
-        pub client: Option<Arc<str>> = "client",
+        pub client: Option<Arc<str>> = "client";
         /// a keyed hash of the other side's address and port, if the plan asks for it
-        pub end: Option<u64> = "client_end" as Word,
+        pub end: Option<u64> = "client_end" as Word;
         /// the number of the other side's autonomous system, with `--as`
-        pub system: Option<u32> = "as_number",
+        pub system: Option<u32> = "as_number";
         /// the region of the other side, with [`--region`](#regions)
-        pub region: Option<Arc<str>> = "region",
+        pub region: Option<Arc<str>> = "region";
         /// the actual controller, also at the end (not in a study by route)
-        pub controller: Option<Arc<str>> = "controller",
+        pub controller: Option<Arc<str>> = "controller";
         /// payload acknowledged so far
-        pub acknowledged: Bytes = "acknowledged_bytes" needed,
+        pub acknowledged: Bytes = "acknowledged_bytes", needed;
         /// packets with data sent so far
-        pub packets: u64 = "sent_packets" needed,
+        pub packets: u64 = "sent_packets", needed;
         /// packets with data retransmitted so far. 0 if only SYNs, SYN-ACKs or FINs were sent again; otherwise these count,
         /// too
-        pub resent: u64 = "retransmitted_packets" needed,
+        pub resent: u64 = "retransmitted_packets", needed;
         /// packets that TCP considered lost; known at the connection's end
-        pub lost: Option<u64> = "lost_packets",
+        pub lost: Option<u64> = "lost_packets";
         /// the RTT of the handshake, before the connection had an arm. It is missing with Fast Open, after a SYN cookie
         /// without time stamps, if a SYN was sent again, and in a study by route
-        pub handshake_rtt: Option<Duration> = "handshake_rtt_ms",
+        pub handshake_rtt: Option<Duration> = "handshake_rtt_ms";
         /// the kernel's latest smoothed RTT
-        pub rtt: Option<Duration> = "srtt_ms",
+        pub rtt: Option<Duration> = "srtt_ms";
         /// the minimum RTT. While the connection is open: the kernel's minimum of the last minutes
-        pub min_rtt: Option<Duration> = "min_rtt_ms",
+        pub min_rtt: Option<Duration> = "min_rtt_ms";
         /// the median RTT; known at the connection's end
-        pub median_rtt: Option<Duration> = "median_rtt_ms",
+        pub median_rtt: Option<Duration> = "median_rtt_ms";
         /// the number of the connection's objects, including those without a row; known at the connection's end
-        pub objects: Option<u64> = "objects",
+        pub objects: Option<u64> = "objects";
         /// the kernel's latest delivery-rate sample
-        pub delivery_rate: Option<Rate> = "delivery_rate_bps",
+        pub delivery_rate: Option<Rate> = "delivery_rate_bps";
         /// the time with data to send or unacknowledged
-        pub busy: Duration = "busy_s" needed,
+        pub busy: Duration = "busy_s", needed;
         /// the part of `busy_s` in which the other side's window was the limit
-        pub rwnd_limited: Duration = "rwnd_limited_s",
+        pub rwnd_limited: Duration = "rwnd_limited_s";
         /// the part of `busy_s` in which the send buffer was the limit
-        pub sndbuf_limited: Duration = "sndbuf_limited_s",
+        pub sndbuf_limited: Duration = "sndbuf_limited_s";
     }
 }
 

@@ -14,21 +14,21 @@ crate::stored! {
     /// A row.
     struct Sample, texts up to MAX_NAME_BYTES {
         /// a number
-        count: u64 = "count" needed,
+        count: u64 = "count", needed;
         /// a port
-        port: u16 = "port",
+        port: u16 = "port";
         /// an autonomous system
-        system: Option<u32> = "as_number",
+        system: Option<u32> = "as_number";
         /// 1 or 0
-        is_whole: bool = "whole",
+        is_whole: bool = "whole";
         /// a time
-        at: f64 = "at_s" as Named,
+        at: f64 = "at_s" as Named;
         /// a round-trip time
-        rtt: Option<Duration> = "rtt_ms",
+        rtt: Option<Duration> = "rtt_ms";
         /// a rate
-        rate: Rate = "rate_bps",
+        rate: Rate = "rate_bps";
         /// a name
-        name: String = "name",
+        name: String = "name";
     }
 }
 
