@@ -140,7 +140,7 @@ test("runs that take too much memory together run one after the other", async ()
         };
     });
     assert.equal(await after(page, () => page.getByLabel("Seeds").selectOption("5")), "true");
-    assert.equal(await page.locator("#numbers caption").textContent(), "Median of 5 seeds, the worst in brackets");
+    assert.equal(await page.locator("#numbers caption").textContent(), "Median of 5 seeds, the worst in brackets; from 0 s: with the start");
     const begun = await page.evaluate(() => globalThis.begun);
     assert.equal(new Set(begun).size, 5);
     assert.ok(begun.length > 5, `no run began anew: ${begun}`);
