@@ -6,6 +6,7 @@ import { test } from "node:test";
 import { measure, number, scaleOf, ticks } from "../../web/views/axis.js";
 import { decimate, highest } from "../../web/views/decimate.js";
 import { packets } from "../../web/views/packets.js";
+import { fittingName, namedPlaces } from "../../web/views/ribbons.js";
 import { Run } from "../../web/views/run.js";
 import { after, between, latest } from "../../web/views/search.js";
 import { deliveries, jain, known } from "../../web/views/shares.js";
@@ -206,4 +207,21 @@ test("a flow whose count falls has the shares of the table of throughput", () =>
     const { interval, delivered } = deliveries(new Run(record));
     assert.equal(interval, 1000);
     assert.deepEqual(delivered.map((own) => [...own]), [[500, 600], [0, 200]]);
+});
+
+test("the name at a ribbon keeps its number, in smaller letters and at last without its first words", () => {
+    const width = (name, size) => name.length * size * 0.6;
+    assert.deepEqual(fittingName("BBRv1 8", width), ["BBRv1 8", 10]);
+    assert.deepEqual(fittingName("BBRv1 12", width), ["BBRv1 12", 9]);
+    assert.deepEqual(fittingName("Your own 12", width), ["own 12", 10]);
+    assert.deepEqual(fittingName("unbelievable 7", width), ["7", 10]);
+    assert.deepEqual(fittingName("unbelievable", width), ["unbelievable", 9]);
+});
+
+test("each ribbon has a name, and of thin ones so many that the names are apart", () => {
+    assert.deepEqual(namedPlaces(8, 18), [0, 1, 2, 3, 4, 5, 6, 7]);
+    assert.equal(namedPlaces(24, 10).length, 24);
+    assert.deepEqual(namedPlaces(8, 8), [0, 3, 5, 7]);
+    assert.deepEqual(namedPlaces(20, 4), [0, 4, 9, 14, 19]);
+    assert.deepEqual(namedPlaces(60, 4).slice(-2), [54, 59]);
 });

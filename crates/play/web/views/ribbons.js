@@ -1,14 +1,42 @@
-// The states of several flows over time: a ribbon for each. Of many flows, the ribbons are thin and have no letters, and show how
-// the flows fall into step.
+// The states of several flows over time: a ribbon for each. Of many flows, the ribbons are thin and have no letters, only some of them
+// have the name of their flow, and all show how the flows fall into step.
 
 import { moment } from "./axis.js";
 import { after } from "./search.js";
 import { drawStays } from "./stays.js";
 import { BOTTOM, LEFT, drawMoment, drawTimes, overTime, pointing } from "./times.js";
-import { View, fitting, write } from "./view.js";
+import { View, widthOf, write } from "./view.js";
 
 const TOP = 4, GAP = 2;
 const HIGHEST = 18, LOWEST = 4, MOST = 240;
+// The room of names beside the ribbons, the sizes of their letters, and the least distance between two.
+const ROOM = LEFT - 6, SIZES = [10, 9], APART = 10;
+// Where only some ribbons have a name: the first, and each whose place is a multiple of one of these.
+const MULTIPLES = [1, 2, 5];
+
+// The places of the ribbons that have a name, of `count` ribbons of this height.
+export function namedPlaces(count, each) {
+    const by = MULTIPLES.find((by) => by * each >= APART);
+    const places = [];
+    for (let place = 0; place < count; place++) {
+        const isApart = places.length === 0 || (place - places.at(-1)) * each >= APART;
+        if (isApart && (place === 0 || (place + 1) % by === 0)) {
+            places.push(place);
+        }
+    }
+    return places;
+}
+
+// A flow's name that fits beside its ribbon, and the size of its letters. The end of it tells flows of a controller apart: where there
+// is no room for all words, the first go. `width(text, size)` measures.
+export function fittingName(label, width) {
+    for (let name = label; ; name = name.slice(name.indexOf(" ") + 1)) {
+        const size = SIZES.find((size) => width(name, size) <= ROOM);
+        if (size || !name.includes(" ")) {
+            return [name, size ?? SIZES.at(-1)];
+        }
+    }
+}
 
 export class Ribbons extends View {
     constructor(scene, root) {
@@ -41,6 +69,9 @@ export class Ribbons extends View {
 
     ground(pen, size) {
         const { scene, flows, each } = this;
+        const fits = (place) => [place, ...fittingName(flows[place].label, (name, size) => widthOf(pen, name, size))];
+        const named = namedPlaces(flows.length, each).map(fits);
+        const letters = Math.min(...named.map(([, , size]) => size));
         pen.clearRect(0, 0, size.width, size.height);
         drawTimes(pen, scene, size);
         flows.forEach((flow, place) => {
@@ -49,11 +80,11 @@ export class Ribbons extends View {
             drawStays(pen, scene, flow, [y + gap / 2, each - gap], size.width, true);
             pen.fillStyle = colour;
             pen.fillRect(LEFT - 5, y + gap / 2, 4, each - gap);
-            if (each >= 10) {
-                const name = fitting(pen, flow.label, LEFT - 8);
-                write(pen, name, LEFT - 8, y + each / 2 + 0.5, { colour, size: 10, align: "right", baseline: "middle" });
-            }
         });
+        for (const [place, name] of named) {
+            const { colour } = scene.look(flows[place]);
+            write(pen, name, ROOM, TOP + (place + 0.5) * each + 0.5, { colour, size: letters, align: "right", baseline: "middle" });
+        }
     }
 
     moving(pen, size) {
