@@ -39,7 +39,7 @@ fn rounded(span: Duration) -> String {
     numbers::span(span.as_millis_f64())
 }
 
-/// `choose bbr1 for throughput: the most goodput, …`, and the cost to a neighbour. [`harm`] has the numbers.
+/// `choose bbr1 for throughput: the most goodput, …`, and what a CUBIC neighbour keeps. [`harm`] explains the numbers.
 pub fn headline(advice: &Advice<'_>, of: &Choice) -> String {
     let Choice { goal, choice, .. } = of;
     let unmet = if of.is_met {
@@ -47,16 +47,30 @@ pub fn headline(advice: &Advice<'_>, of: &Choice) -> String {
     } else {
         "no candidate meets the requirement: "
     };
-    let cost = match hurt(advice, of) {
-        (false, false) => "",
-        (true, false) => "; a CUBIC neighbour loses goodput",
-        (false, true) => "; a CUBIC neighbour has longer round-trip times",
-        (true, true) => "; a CUBIC neighbour loses goodput, and has longer round-trip times",
-    };
     format!(
-        "choose {choice} for {goal}: {unmet}{}{cost}",
-        goal.meaning()
+        "choose {choice} for {goal}: {unmet}{}{}",
+        goal.meaning(),
+        cost(advice, of)
     )
+}
+
+/// What a CUBIC neighbour of the choice keeps, if that is not all.
+fn cost(advice: &Advice<'_>, choice: &Choice) -> String {
+    let (goodput, is_late) = hurt(advice, choice);
+    let kept = goodput.map(|kept| {
+        let share = if kept.median < MIN_UNHURT_SHARE {
+            format!("{:.2}", kept.median)
+        } else {
+            format!("as little as {:.2}", kept.min)
+        };
+        format!("keeps {share} of the goodput that it has beside another CUBIC flow")
+    });
+    let late = is_late.then(|| "has longer round-trip times".to_owned());
+    let parts: Vec<String> = late.into_iter().chain(kept).collect();
+    if parts.is_empty() {
+        return String::new();
+    }
+    format!("; beside it, a CUBIC neighbour {}", parts.join(", and "))
 }
 
 /// A CUBIC neighbour whose RTT grows no more than this is not delayed. One that keeps less than this share of its
@@ -64,11 +78,12 @@ pub fn headline(advice: &Advice<'_>, of: &Choice) -> String {
 const MAX_UNDELAYED_RATIO: f64 = 1.05;
 const MIN_GOODPUT_SHARE: f64 = 0.7;
 
-/// Whether a CUBIC neighbour loses goodput, and whether its round-trip times are longer.
-fn hurt(advice: &Advice<'_>, choice: &Choice) -> (bool, bool) {
+/// The shares of its goodput that a CUBIC neighbour keeps, if it loses goodput, and whether its round-trip times are longer.
+fn hurt(advice: &Advice<'_>, choice: &Choice) -> (Option<Spread>, bool) {
     let (goodput, delay) = harmed(advice, choice);
+    let is_hurt = |kept: &Spread| kept.median < MIN_UNHURT_SHARE || kept.min < MIN_GOODPUT_SHARE;
     (
-        goodput.is_some_and(|kept| kept.median < MIN_UNHURT_SHARE || kept.min < MIN_GOODPUT_SHARE),
+        goodput.filter(is_hurt),
         delay.is_some_and(|of| of.median > MAX_UNDELAYED_RATIO),
     )
 }
@@ -115,6 +130,12 @@ pub fn sentences(advice: &Advice<'_>, choice: &Choice) -> Vec<String> {
         sentences.push(met(advice, choice));
     }
     sentences.push(format!("harm: {}", harm(advice, choice)));
+    if let (Goal::Throughput, (Some(_), _)) = (choice.goal, hurt(advice, choice)) {
+        sentences.push(format!(
+            "goodput beside CUBIC is a part of this goal, so that what {} takes from CUBIC counts as a gain",
+            choice.choice
+        ));
+    }
     sentences.extend(measures(choice));
     sentences
 }
@@ -211,7 +232,7 @@ pub fn harm(advice: &Advice<'_>, choice: &Choice) -> String {
     let (goodput, delay) = harmed(advice, choice);
     let (less, later) = (spread(goodput), spread(delay));
     let little = match hurt(advice, choice) {
-        (false, false) => "little; ",
+        (None, false) => "little; ",
         _ => "",
     };
     let range = if advice.outcomes.known() > 1 {

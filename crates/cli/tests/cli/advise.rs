@@ -78,13 +78,41 @@ fn what_is_the_same_has_no_clear_difference() {
 
 /// The advice as text for a path of 4 Mbit/s and 20 ms.
 fn told(options: &[&str]) -> String {
-    let path = ["advise", "--quiet", "--rate", "4mbit", "--rtt", "20ms"];
-    let output = fullpipe(path.iter().chain(options).copied())
+    text(&[&["--rate", "4mbit", "--rtt", "20ms"][..], options].concat())
+}
+
+/// The advice as text.
+fn text(options: &[&str]) -> String {
+    let output = fullpipe(["advise", "--quiet"].iter().chain(options).copied())
         .output()
         .expect("runs");
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(0), "{stderr}");
     String::from_utf8(output.stdout).expect("text")
+}
+
+/// The word after these in a line.
+fn told_share<'a>(line: &'a str, before: &str) -> &'a str {
+    let (_, rest) = line.split_once(before).expect(line);
+    rest.split(' ').next().unwrap_or_default()
+}
+
+#[test]
+fn the_headline_says_what_a_neighbour_keeps_where_the_buffer_is_a_tenth_of_a_bdp() {
+    let path = ["--rate", "20mbit", "--rtt", "40ms", "--buffer", "0.11bdp"];
+    let few = [
+        "--controllers",
+        "bbr1,cubic",
+        "--paths",
+        "2",
+        "--duration",
+        "10s",
+    ];
+    let text = text(&[&path[..], &few].concat());
+    let headline = text.lines().next().unwrap_or_default();
+    assert!(headline.starts_with("choose bbr1 for throughput"), "{text}");
+    let kept: f64 = told_share(headline, "keeps ").parse().expect(headline);
+    assert!(kept < 0.95, "{text}");
 }
 
 #[test]
@@ -100,12 +128,20 @@ fn the_headline_says_whom_it_costs_and_short_runs_are_not_sure() {
     let long = told(&[&shallow[..], &["--duration", "20s"]].concat());
     let headline = long.lines().next().unwrap_or_default();
     assert!(headline.starts_with("choose bbr1 for throughput"), "{long}");
+    // The median of the line below, where its range is.
+    let kept = told_share(headline, "keeps ");
     assert!(
-        headline.contains("a CUBIC neighbour loses goodput"),
+        headline.ends_with(" of the goodput that it has beside another CUBIC flow"),
         "{long}"
     );
-    // The numbers appear once, with their meaning.
-    assert!(!headline.contains("times the goodput"), "{long}");
+    assert!(
+        long.contains(&format!("a CUBIC flow has {kept} (")),
+        "{long}"
+    );
+    assert!(
+        long.contains("what bbr1 takes from CUBIC counts as a gain"),
+        "{long}"
+    );
     let harm = long
         .lines()
         .find(|line| line.starts_with("harm: "))
