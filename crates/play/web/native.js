@@ -88,9 +88,11 @@ class Stream {
         const bytes = new Uint8Array(length);
         for (let filled = 0; filled < length; ) {
             if (this.#chunk.length === 0) {
-                const { value, done } = await this.#reader.read();
+                const { value, done } = await this.#reader.read().catch(() => {
+                    throw new Error("fullpipe play has ended, or has closed the connection");
+                });
                 if (done) {
-                    throw new Error("fullpipe play has ended");
+                    throw new Error("fullpipe play broke off its answer");
                 }
                 this.#chunk = value;
             }

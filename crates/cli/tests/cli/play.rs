@@ -20,7 +20,10 @@ struct Server {
 
 impl Server {
     fn start() -> Server {
-        let mut running = Running::start(Path::new("."), ["play"]);
+        Server::of(Running::start(Path::new("."), ["play"]))
+    }
+
+    fn of(mut running: Running) -> Server {
         let address = running.stdout_line();
         let rest = address.strip_prefix("http://").expect("an address");
         let (host, secret) = rest.split_once('/').expect("a path");
@@ -174,6 +177,11 @@ fn it_runs_and_checks_scenarios() {
     while own.step(100).expect("runs") {}
     assert!(*last == own.record(), "the record is that of the module");
     assert_eq!(server.messages("check", SCENARIO), [(1, Vec::new())]);
+    for query in ["", "seed=", "seed=-1", "seed=1&seed=2", "sed=1"] {
+        let path = format!("/{}/run?{query}", server.secret);
+        let (status, _) = server.ask("POST", &path, &server.own(), SCENARIO);
+        assert_eq!(status, "400", "{query}");
+    }
     let told = "line 3: path.trace: no file is read here; give a rate";
     let refused = "name='x'\nduration='1s'\npath={trace='/etc/passwd'}\nflow=[{controller='bbr1'}]";
     for path in ["run", "check", "advise"] {
@@ -257,4 +265,20 @@ fn strangers_and_garbage_do_not_hold_it_up() {
     server.running.signal(Signal::INT);
     let (status, _, stderr) = server.running.finish();
     assert!(status.success(), "{stderr}");
+}
+
+/// Fewer files may be open than it keeps connections.
+#[test]
+fn strangers_hold_no_files_that_the_page_needs() {
+    let running = Running::start_after(Path::new("."), "ulimit -n 64", ["play"]);
+    let server = Server::of(running);
+    let silent: Vec<TcpStream> = (0..400).map(|_| server.connect()).collect();
+    let path = format!("/{}/", server.secret);
+    assert_eq!(server.status(&path, &server.own()), "200");
+    assert_eq!(
+        server.messages("check", SCENARIO),
+        [(1, Vec::new())],
+        "and has a thread"
+    );
+    drop(silent);
 }

@@ -27,14 +27,21 @@ test("the page of the program has the numbers of the module", { skip: PROGRAM ? 
     await after(page, () => page.locator("#preset").selectOption("figure-2"));
     assert.equal(await page.locator("#problem").isVisible(), false);
     assert.deepEqual([...heard, ...served.heard], []);
-    // A page that leaves in the middle of a run holds nothing up.
-    await page.evaluate(async () => {
+    // A page that leaves in the middle of a run holds nothing up, and one that stays hears that the program has ended.
+    const begin = () => page.evaluate(async () => {
         const engine = await (await import("./engine.js")).openEngine();
         const long = "name='x'\nduration='1000s'\npath={rate='100mbit',rtt='40ms'}\nflow=[{controller='bbr1'}]";
-        await new Promise((record) => engine.run(long, {}, { record, error: record }));
+        await new Promise((record) => {
+            globalThis.told = new Promise((told) => engine.run(long, {}, { record, error: ({ message }) => told(message) }));
+        });
     });
+    await begin();
+    await page.reload();
+    await begin();
+    const told = page.evaluate(() => globalThis.told);
+    program.kill("SIGINT");
+    assert.equal(await told, "fullpipe play has ended, or has closed the connection");
     await natively.context.close();
     await served.context.close();
-    program.kill("SIGINT");
     assert.deepEqual(await ended, [0, null]);
 });

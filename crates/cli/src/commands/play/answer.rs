@@ -94,7 +94,7 @@ async fn asked(
     runs: &Runs,
 ) -> Result<Answer, (StatusCode, &'static str)> {
     let job = match path {
-        "run" => Some(Job::Run(seed(request.uri().query()))),
+        "run" => Some(Job::Run(seed(request.uri().query())?)),
         "check" => Some(Job::Check),
         "advise" => Some(Job::Advise),
         _ => None,
@@ -116,8 +116,11 @@ async fn asked(
     }
 }
 
-fn seed(query: Option<&str>) -> Option<u64> {
-    query?.strip_prefix("seed=")?.parse().ok()
+/// The seed that `seed=N` gives, if there is a query.
+fn seed(query: Option<&str>) -> Result<Option<u64>, (StatusCode, &'static str)> {
+    let wrong = (StatusCode::BAD_REQUEST, "the query is not seed=N\n");
+    let read = |query: &str| query.strip_prefix("seed=")?.parse().ok();
+    query.map(|query| read(query).ok_or(wrong)).transpose()
 }
 
 async fn read(body: Incoming) -> Result<String, (StatusCode, &'static str)> {

@@ -45,10 +45,12 @@ pub enum Kind {
     Error,
 }
 
-/// Runs jobs, as many at a time as the machine has processors. Others wait.
+/// Runs jobs, as many at a time as the machine has processors, and one advice at a time, whose runs take all processors and as much memory
+/// each. Others wait.
 #[derive(Debug)]
 pub struct Runs {
     places: Arc<Semaphore>,
+    advice: Arc<Semaphore>,
 }
 
 impl Runs {
@@ -56,6 +58,7 @@ impl Runs {
         let places = thread::available_parallelism().map_or(1, usize::from);
         Runs {
             places: Arc::new(Semaphore::new(places)),
+            advice: Arc::new(Semaphore::new(1)),
         }
     }
 
@@ -63,14 +66,19 @@ impl Runs {
     pub async fn start(&self, job: Job, text: String) -> Receiver<Message> {
         // The page gets the next record only after it has taken the one before.
         let (sender, receiver) = channel(1);
+        let advice = match job {
+            Job::Advise => Some(Arc::clone(&self.advice).acquire_owned().await),
+            Job::Run(_) | Job::Check => None,
+        };
         let place = Arc::clone(&self.places).acquire_owned().await;
+        let refused = sender.clone();
         let work = move || {
             let done = match job {
                 Job::Run(seed) => run(&text, seed, &sender),
                 Job::Check => Play::begin(&text, None).map(|_| Some(Vec::new())),
                 Job::Advise => advise(&text, &sender),
             };
-            drop(place);
+            drop((place, advice));
             let message = match done {
                 Ok(Some(bytes)) => Message {
                     kind: Kind::Whole,
@@ -84,8 +92,13 @@ impl Runs {
             };
             let _ = sender.blocking_send(message);
         };
-        // A thread that does not start drops its work, and the page hears nothing.
-        let _ = thread::Builder::new().name("play".to_owned()).spawn(work);
+        let started = thread::Builder::new().name("play".to_owned()).spawn(work);
+        if let Err(error) = started {
+            let _ = refused.try_send(Message {
+                kind: Kind::Error,
+                bytes: format!("fullpipe play starts no thread for this: {error}").into(),
+            });
+        }
         receiver
     }
 }

@@ -8,6 +8,7 @@ use std::time::Duration;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
+use rustix::net::sockopt;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
 use tokio::time::sleep;
@@ -20,8 +21,15 @@ use super::runs::Runs;
 /// keep the page's own out.
 const MAX_CONNECTIONS: usize = 256;
 
+/// The pause after a connection that was not accepted.
+const ERROR_PAUSE: Duration = Duration::from_millis(1);
+
 /// The timeout of a request's head, and of a connection without a request.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// A client that takes nothing of its answer for so long loses its connection: what is not taken stays in memory. A tab that a browser
+/// has stopped for a while does not.
+const TAKE_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The largest head of a request.
 const MAX_HEAD_BYTES: usize = 16 * 1024;
@@ -37,20 +45,25 @@ pub async fn serve(listener: TcpListener, access: Access) {
     let shared = Arc::new(Shared { access, runs });
     let mut connections: VecDeque<Connection> = VecDeque::new();
     loop {
-        let Ok((stream, _)) = listener.accept().await else {
-            // Mostly, there are too many open files, and others will close.
-            sleep(Duration::from_millis(100)).await;
+        let accepted = listener.accept().await;
+        connections.retain(|one| !one.task.is_finished());
+        let is_stranger = |one: &Connection| !one.is_known.load(Ordering::Relaxed);
+        // Mostly, an error means that there are too many open files.
+        if accepted.is_err() || connections.len() >= MAX_CONNECTIONS {
+            let oldest = connections.iter().position(is_stranger);
+            match oldest.and_then(|oldest| connections.remove(oldest)) {
+                Some(stranger) => stranger.task.abort(),
+                None if accepted.is_ok() => continue,
+                None => {}
+            }
+        }
+        let Ok((stream, _)) = accepted else {
+            sleep(ERROR_PAUSE).await;
             continue;
         };
-        connections.retain(|one| !one.task.is_finished());
-        if connections.len() >= MAX_CONNECTIONS {
-            let is_stranger = |one: &Connection| !one.is_known.load(Ordering::Relaxed);
-            let Some(oldest) = connections.iter().position(is_stranger) else {
-                continue;
-            };
-            if let Some(stranger) = connections.remove(oldest) {
-                stranger.task.abort();
-            }
+        let timeout = u32::try_from(TAKE_TIMEOUT.as_millis()).unwrap_or(u32::MAX);
+        if sockopt::set_tcp_user_timeout(&stream, timeout).is_err() {
+            continue;
         }
         let is_known = Arc::new(AtomicBool::new(false));
         let task = tokio::spawn(speak(stream, Arc::clone(&shared), Arc::clone(&is_known)));
