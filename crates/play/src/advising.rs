@@ -4,7 +4,8 @@ use std::path::Path;
 
 use advise::words;
 use advise::{
-    Advice, Case, Gathering, Goal, Json, Measured, Outcomes, Question, RangedPath, Rows, Sampling,
+    Advice, Case, Choice, Gathering, Goal, Json, Measured, Outcomes, Question, RangedPath, Rows,
+    Sampling,
 };
 use congestion::ControllerKind;
 use document::DocumentError;
@@ -41,12 +42,35 @@ struct Plan {
 /// The advice, in words, as tables and as data.
 #[derive(Serialize)]
 struct Answer<'a> {
-    sentences: Vec<String>,
-    tables: Vec<Rows>,
-    /// What the columns of the last table are.
+    goals: Vec<OfGoal>,
+    /// A table of what each candidate does.
+    candidates: Rows,
+    /// What the columns of this table are.
     columns: String,
-    /// What `fullpipe advise --json` prints.
+    /// What `fullpipe advise --json` prints for the default goal.
     summary: Json<'a>,
+}
+
+/// What `fullpipe advise` prints for a goal.
+#[derive(Serialize)]
+struct OfGoal {
+    goal: Goal,
+    sentences: Vec<String>,
+    /// A table of the choice against each rival, if there are any.
+    rivals: Option<Rows>,
+}
+
+impl OfGoal {
+    fn of(advice: &Advice<'_>, choice: &Choice) -> OfGoal {
+        let mut lines = vec![words::headline(advice, choice)];
+        lines.extend(words::sentences(advice, choice));
+        lines.push(words::others(advice, choice.goal));
+        OfGoal {
+            goal: choice.goal,
+            sentences: lines.iter().map(|line| words::sentence(line)).collect(),
+            rivals: advise::rivals(choice),
+        }
+    }
 }
 
 impl Advising {
@@ -122,8 +146,9 @@ impl Advising {
         Ok(())
     }
 
-    /// The advice from the runs that were noted, as JSON: `sentences`, `tables` of text with `headings` and `rows`, what the `columns`
-    /// of the last one are, and the `summary` that `fullpipe advise --json` prints.
+    /// The advice from the runs that were noted, as JSON: for each of the `goals` its `sentences` and a table of text, `rivals`, with
+    /// `headings` and `rows`; such a table of all `candidates`, whose `columns` are explained; and the `summary` that
+    /// `fullpipe advise --json` prints.
     ///
     /// # Errors
     ///
@@ -133,17 +158,12 @@ impl Advising {
         let Some(advice) = Advice::new(&outcomes, &self.sampling) else {
             return Err(words::nothing(&outcomes, &self.sampling));
         };
-        let goal = Goal::default();
-        let choice = advice.of(goal);
-        let mut lines = vec![words::headline(&advice, choice)];
-        lines.extend(words::sentences(&advice, choice));
-        lines.push(words::others(&advice, goal));
-        let tables = advise::rivals(choice).into_iter();
+        let goals = advice.choices.iter();
         let answer = Answer {
-            sentences: lines.iter().map(|line| words::sentence(line)).collect(),
-            tables: tables.chain([advise::candidates(&advice)]).collect(),
+            goals: goals.map(|choice| OfGoal::of(&advice, choice)).collect(),
+            candidates: advise::candidates(&advice),
             columns: words::sentence(words::COLUMNS),
-            summary: Json::new(&advice, goal, self.gathering.noted()),
+            summary: Json::new(&advice, Goal::default(), self.gathering.noted()),
         };
         serde_json::to_vec(&answer).map_err(|error| error.to_string())
     }

@@ -1,9 +1,10 @@
-//! The page's views read columns that records have.
+//! The page's views read columns that records have, and its advice has the program's goals.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
+use advise::Goal;
 use play::Play;
 use serde_json::Value;
 
@@ -45,4 +46,11 @@ fn the_views_read_columns_that_are_there() {
         }
     }
     assert!(read.len() > 10, "{read:?}");
+}
+
+#[test]
+fn the_page_has_each_goal() {
+    let goals = Goal::ALL.iter().map(|goal| format!("\"{goal}\""));
+    let list = format!("const GOALS = [{}];", goals.collect::<Vec<_>>().join(", "));
+    assert!(include_str!("../web/advice.js").contains(&list), "{list}");
 }

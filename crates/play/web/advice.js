@@ -1,11 +1,16 @@
 // What `fullpipe advise` says for the path that is shown.
 
-import { button, element, put } from "./dom.js";
+import { button, element, put, unique } from "./dom.js";
 import { fileName, named } from "./state/document.js";
+
+// What a controller can be chosen for (docs/advise.md), the usual one first.
+const GOALS = ["throughput", "latency", "fair"];
 
 export class Advice {
     #state;
     #engine;
+    // The answer that is shown: one has the advice for each goal.
+    #answer = null;
     // Ends the runs of the advice under way.
     #aborter = null;
     #text;
@@ -16,10 +21,13 @@ export class Advice {
         this.ask = button("Advise", () => this.run());
         this.stop = button("Stop", () => this.#end());
         this.stop.hidden = true;
+        const id = unique("goal");
+        this.goal = element("select", { id, on: { change: () => this.#choose() } }, ...GOALS.map((name) => element("option", { value: name }, name)));
         this.told = element("div", { role: "status", "aria-live": "polite" });
         this.command = element("code");
         const hint = "Runs each controller on this path, alone and beside others, for some ten to thirty seconds, and says which one suits it, as does ";
-        this.parts = [element("p", { className: "hint" }, hint, this.command), element("div", { className: "row" }, this.ask, this.stop), this.told];
+        const row = element("div", { className: "row" }, element("label", { for: id }, "Goal"), this.goal, this.ask, this.stop);
+        this.parts = [element("p", { className: "hint" }, hint, this.command), row, this.told];
         this.refusal = element("p", {}, "Advice is about one path, and this scenario is a network of links.");
         root.append(...this.parts, this.refusal);
         state.addEventListener("change", () => this.#update());
@@ -40,21 +48,30 @@ export class Advice {
             put(line, about);
             Object.assign(bar, { max: of, value: done });
         };
-        let shown = [];
+        let answer = null, error;
         try {
-            shown = parts(await this.#engine.advise(this.#state.text, { signal: aborter.signal, progress }));
+            answer = await this.#engine.advise(this.#state.text, { signal: aborter.signal, progress });
         } catch ({ message }) {
-            shown = [element("p", { className: "error" }, message)];
+            error = element("p", { className: "error" }, message);
         }
         if (this.#aborter === aborter) {
             this.#end();
-            this.told.replaceChildren(...shown);
+            this.#answer = answer;
+            this.told.replaceChildren(...(answer ? parts(answer, this.goal.value) : [error]));
+        }
+    }
+
+    // Shows the answer for the goal that is chosen. Its runs are the same.
+    #choose() {
+        this.#name();
+        if (this.#answer) {
+            this.told.replaceChildren(...parts(this.#answer, this.goal.value));
         }
     }
 
     #end() {
         this.#aborter?.abort();
-        this.#aborter = null;
+        this.#aborter = this.#answer = null;
         this.ask.disabled = false;
         this.stop.hidden = true;
         this.told.replaceChildren();
@@ -70,42 +87,31 @@ export class Advice {
         const isNetwork = named(text, "link").length > 0;
         this.refusal.hidden = !isNetwork;
         this.parts.forEach((part) => (part.hidden = isNetwork));
-        this.command.textContent = `fullpipe advise --from ${fileName(text)}.toml`;
+        this.#name();
+    }
+
+    // Names the command that says the same.
+    #name() {
+        const { value } = this.goal;
+        const goal = value === GOALS[0] ? "" : ` --goal ${value}`;
+        this.command.textContent = `fullpipe advise --from ${fileName(this.#state.text)}.toml${goal}`;
     }
 }
 
-function parts({ sentences: [headline, ...others], tables, columns, summary }) {
-    const lines = [[headline, ...taken(summary)].join(" "), ...others].map((sentence) => element("p", {}, sentence));
-    return [...lines, ...[goals(summary), ...tables].map(table), element("p", { className: "hint" }, columns)];
+// The advice for a goal as elements.
+function parts(answer, goal) {
+    const { sentences, rivals } = answer.goals.find((of) => of.goal === goal);
+    const tables = [choices(answer.summary), ...(rivals ? [rivals] : []), answer.candidates];
+    const lines = sentences.map((sentence) => element("p", {}, sentence));
+    return [...lines, ...tables.map(table), element("p", { className: "hint" }, answer.columns)];
 }
 
-// The least share of its goodput beside CUBIC with which a CUBIC flow counts as not hurt (docs/advise.md).
-const MIN_UNHURT_SHARE = 0.95;
-
-// What a goal counts, and of which candidates.
-const COUNTS = {
-    throughput: "the most goodput, alone and beside CUBIC",
-    latency: "the fastest small requests beside bulk flows, with half of the best goodput",
-    fair: "the most goodput alone, if CUBIC keeps 0.7 and flows share evenly",
-};
-
-// What the choice takes from a neighbour, as sentences.
-export function taken({ goal, goals }) {
-    const { choice, neighbour_goodput: kept } = goals.find((of) => of.goal === goal);
-    if (kept === null || kept >= MIN_UNHURT_SHARE) {
-        return [];
-    }
-    const counts = "The goodput of this goal is the mean of that alone and that beside CUBIC, so that what is taken from CUBIC counts as a gain.";
-    const loss = `Beside ${choice}, a CUBIC flow keeps ${kept.toFixed(2)} of the goodput that it has beside another CUBIC flow.`;
-    return goal === "throughput" ? [loss, counts] : [loss];
-}
-
-// A table of the choice for each goal, which is its `--goal` in the program.
-export function goals({ goals: all }) {
+// A table of the choice for each goal.
+export function choices({ goals }) {
     const row = ({ goal, choice, is_met: isMet, neighbour_goodput: kept }) => [
-        goal, isMet ? choice : `${choice}, but none meets the requirement`, kept?.toFixed(2) ?? "–", COUNTS[goal] ?? "",
+        goal, isMet ? choice : `${choice}, but none meets the requirement`, kept?.toFixed(2) ?? "–",
     ];
-    return { headings: ["goal", "choose", "CUBIC keeps", "what counts"], rows: all.map(row) };
+    return { headings: ["goal", "choose", "CUBIC keeps"], rows: goals.map(row) };
 }
 
 function table({ headings, rows }) {

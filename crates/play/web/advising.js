@@ -19,7 +19,7 @@ export class Advising {
         this.#instance.call("play_note", place);
     }
 
-    // The answer from the runs that were noted: { sentences, tables, columns, summary }. Throws an Error for people if there is none.
+    // The answer from the runs that were noted: { goals, candidates, columns, summary }. Throws an Error for people if there is none.
     answer() {
         return this.#instance.result("play_advise");
     }

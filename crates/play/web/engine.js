@@ -86,10 +86,10 @@ class Engine {
         }
     }
 
-    // Advice for the path of a scenario, as `fullpipe advise` gives it: { sentences, tables, columns, summary }. A table has `headings` and
-    // `rows`, `columns` says what those of the last one are, and `summary` is the program's `--json`. `progress` hears { about, done, of }:
-    // what the runs are in a line, how many are over, and how many there are. Rejects with an Error for people, or with the reason of
-    // `signal`, which ends the runs.
+    // Advice for the path of a scenario, as `fullpipe advise` gives it: { goals, candidates, columns, summary }. Each of the goals has the
+    // program's `sentences` for it, and `rivals`: a table with `headings` and `rows`, or null. `candidates` is such a table, too, and
+    // `columns` says what its columns are; `summary` is the program's `--json`. `progress` hears { about, done, of }: what the runs are in a
+    // line, how many are over, and how many there are. Rejects with an Error for people, or with the reason of `signal`, which ends the runs.
     async advise(text, { signal, progress }) {
         return this.#simulator.advise(text, { signal, progress });
     }

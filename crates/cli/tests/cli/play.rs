@@ -210,16 +210,24 @@ fn its_advice_is_that_of_the_command() {
     };
     let summary: serde_json::Value = serde_json::from_str(&advise(&["--json"])).expect("JSON");
     assert_eq!(answer["summary"], summary);
-    let text = advise(&[]);
-    let tables = answer["tables"].as_array().expect("tables");
-    let rows = tables
-        .iter()
-        .flat_map(|of| of["rows"].as_array().expect("rows"));
-    for row in rows {
-        let cells = row.as_array().expect("cells").iter();
-        let cells: Vec<&str> = cells.map(|cell| cell.as_str().expect("text")).collect();
-        let is_printed = |line: &str| cells.iter().all(|cell| line.contains(cell));
-        assert!(text.lines().any(is_printed), "{cells:?} in {text}");
+    let goals = answer["goals"].as_array().expect("goals");
+    assert_eq!(goals.len(), summary["goals"].as_array().map_or(0, Vec::len));
+    for of in goals {
+        let text = advise(&["--goal", of["goal"].as_str().expect("a name")]);
+        for line in of["sentences"].as_array().expect("sentences") {
+            let line = line.as_str().expect("text");
+            let (_, rest) = line.split_at(1);
+            let rest = rest.strip_suffix('.').expect("a sentence");
+            assert!(text.contains(rest), "{line} in {text}");
+        }
+        let tables = [&of["rivals"], &answer["candidates"]];
+        let rows = tables.map(|of| of["rows"].as_array().expect("rows"));
+        for row in rows.into_iter().flatten() {
+            let cells = row.as_array().expect("cells").iter();
+            let cells: Vec<&str> = cells.map(|cell| cell.as_str().expect("text")).collect();
+            let is_printed = |line: &str| cells.iter().all(|cell| line.contains(cell));
+            assert!(text.lines().any(is_printed), "{cells:?} in {text}");
+        }
     }
 }
 
