@@ -363,7 +363,8 @@ fn parcel(flow: u64, overhead: Bytes, received: &Received<'_>) -> Parcel {
         flow,
         ecn: match received.ecn {
             None => Ecn::NotCapable,
-            Some(EcnCodepoint::Ect0 | EcnCodepoint::Ect1) => Ecn::Capable,
+            Some(EcnCodepoint::Ect0) => Ecn::Capable,
+            Some(EcnCodepoint::Ect1) => Ecn::L4s,
             Some(EcnCodepoint::Ce) => Ecn::Marked,
         },
     }
@@ -373,7 +374,7 @@ fn parcel(flow: u64, overhead: Bytes, received: &Received<'_>) -> Parcel {
 fn ecn_after(after: Ecn, before: Option<EcnCodepoint>) -> Option<EcnCodepoint> {
     match after {
         Ecn::Marked => Some(EcnCodepoint::Ce),
-        Ecn::NotCapable | Ecn::Capable => before,
+        Ecn::NotCapable | Ecn::Capable | Ecn::L4s => before,
     }
 }
 

@@ -39,7 +39,7 @@ fn section<'d>(documentation: &'d str, table: &str) -> &'d str {
 }
 
 /// The headings of the documentation's tables, each with a scenario that has an unknown key in that table.
-const TABLES: [(&str, &str); 25] = [
+const TABLES: [(&str, &str); 26] = [
     ("", "KEY"),
     ("[path]", "path = { KEY }"),
     ("[path.uplink]", "path.uplink = { KEY }"),
@@ -57,6 +57,7 @@ const TABLES: [(&str, &str); 25] = [
         "queue: threshold",
         "path.queue = { kind = 'threshold', KEY }",
     ),
+    ("queue: dualpi2", "path.queue = { kind = 'dualpi2', KEY }"),
     ("[host]", "host = { KEY }"),
     ("[[host.change]]", "host.change = [{ KEY }]"),
     ("[[flow]]", "flow = [{ KEY }]"),

@@ -14,6 +14,7 @@
 //! | `queue = { kind = "codel", target, interval, ecn }` | data: `queue` = [`Discipline::CoDel`] |
 //! | `queue = { kind = "fq_codel", flows, quantum, … }` | data: `queue` = [`Discipline::FqCoDel`] |
 //! | `queue = { kind = "red", min, max, probability, … }` | data: `queue` = [`Discipline::Red`] |
+//! | `queue = { kind = "dualpi2", target, tupdate, … }` | data: `queue` = [`Discipline::DualPi2`] |
 //! | `loss = "1%"` | data: [`Effects::loss`] = [`Loss::Independent`] |
 //! | `loss = { kind = "gilbert", p, r, loss_good, loss_bad }` | data: `loss` = [`Loss::GilbertElliott`] |
 //! | `loss_at = "entry"`, `"exit"` | data: [`Effects::loss_at`] |

@@ -84,7 +84,7 @@ pub use mtu::Mtu;
 pub use parcel::{Ecn, Parcel};
 pub use path::{Path, PathConfig};
 pub use policer::Policer;
-pub use queue::{Buffer, CoDel, Discipline, FqCoDel, Red};
+pub use queue::{Buffer, CoDel, Discipline, DualPi2, FqCoDel, Red};
 pub use reorder::Reorder;
 pub use seed::{link_seed, part_seed};
 pub use trace::{OPPORTUNITY, Trace, assumed_unit};

@@ -16,14 +16,16 @@ pub struct Parcel {
 
 /// Explicit congestion notification (RFC 3168, section 5: the ECN field of the IP header).
 ///
-/// ECT(0) and ECT(1) are the same to every queue here.
+/// ECT(0) and ECT(1) are the same to every queue but [`Discipline::DualPi2`](crate::Discipline).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Ecn {
     /// Not-ECT: only a loss tells the sender of congestion.
     #[default]
     NotCapable,
-    /// ECT: the sender responds to marks.
+    /// ECT(0): the sender responds to a mark as to a loss.
     Capable,
+    /// ECT(1): the sender responds a little to each mark, as L4S asks (RFC 9331, section 4.3).
+    L4s,
     /// CE: a queue has marked it.
     Marked,
 }

@@ -5,8 +5,8 @@
 use std::alloc::System;
 
 use path::{
-    Aggregation, Buffer, Capacity, Change, CoDel, Demand, Discipline, Ecn, Effects, FqCoDel,
-    GilbertElliott, Jitter, Link, LinkConfig, Loss, Parcel, Policer, Red, Reorder,
+    Aggregation, Buffer, Capacity, Change, CoDel, Demand, Discipline, DualPi2, Ecn, Effects,
+    FqCoDel, GilbertElliott, Jitter, Link, LinkConfig, Loss, Parcel, Policer, Red, Reorder,
 };
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 use units::{Bytes, Duration, Rate, Ratio, Time};
@@ -96,6 +96,7 @@ fn main() {
         ("codel", under(Discipline::CoDel(codel))),
         ("fq_codel", under(Discipline::FqCoDel(fq_codel))),
         ("red", under(Discipline::Red(red))),
+        ("dualpi2", under(Discipline::DualPi2(DualPi2::default()))),
         ("everything", everything),
     ] {
         let mut link = Link::new(config, 1).expect("a good configuration");
@@ -116,7 +117,7 @@ fn main() {
             let parcel = Parcel {
                 size: Bytes::new(1_500),
                 flow: packet % 100,
-                ecn: [Ecn::NotCapable, Ecn::Capable][(packet % 2) as usize],
+                ecn: [Ecn::NotCapable, Ecn::Capable, Ecn::L4s][(packet % 3) as usize],
             };
             link.send(now, parcel, packet);
             std::hint::black_box((link.next_event(), link.queued(), link.counters()));

@@ -1,8 +1,8 @@
 //! Impossible links are refused with the field and the fix.
 
 use path::{
-    Buffer, Capacity, Change, CoDel, Demand, Discipline, Effects, FqCoDel, GilbertElliott, Link,
-    LinkConfig, Loss, Path, PathConfig, Policer, Red, Reorder,
+    Buffer, Capacity, Change, CoDel, Demand, Discipline, DualPi2, Effects, FqCoDel, GilbertElliott,
+    Link, LinkConfig, Loss, Path, PathConfig, Policer, Red, Reorder,
 };
 use units::{Bytes, Duration, Rate, Ratio, Time};
 
@@ -130,6 +130,7 @@ fn shares_above_one() {
 fn queues() {
     let codel = CoDel::default();
     let fq_codel = FqCoDel::default();
+    let dualpi2 = DualPi2::default();
     let red = Red::new(Bytes::new(30_000), Bytes::new(90_000));
     for (start, queue) in [
         (
@@ -172,6 +173,34 @@ fn queues() {
             Discipline::FqCoDel(FqCoDel {
                 target: Duration::ZERO,
                 ..fq_codel
+            }),
+        ),
+        (
+            "queue.target is zero",
+            Discipline::DualPi2(DualPi2 {
+                target: Duration::ZERO,
+                ..dualpi2
+            }),
+        ),
+        (
+            "queue.tupdate of 999us is too short; give at least 1ms",
+            Discipline::DualPi2(DualPi2 {
+                tupdate: Duration::from_micros(999),
+                ..dualpi2
+            }),
+        ),
+        (
+            "queue.coupling_factor is zero",
+            Discipline::DualPi2(DualPi2 {
+                coupling_factor: Ratio::ZERO,
+                ..dualpi2
+            }),
+        ),
+        (
+            "queue.classic_protection of 120% is above 100%",
+            Discipline::DualPi2(DualPi2 {
+                classic_protection: Ratio::new(6, 5),
+                ..dualpi2
             }),
         ),
         (

@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 
 use path::{
     Aggregation, Arrival, Buffer, Capacity, Change, CoDel, Counters, Demand, Discipline,
-    Distribution, Ecn, Effects, FqCoDel, GilbertElliott, Jitter, Link, LinkConfig, Loss, LossAt,
-    Mtu, OPPORTUNITY, Parcel, Policer, Red, Reorder, Trace, TraceError,
+    Distribution, DualPi2, Ecn, Effects, FqCoDel, GilbertElliott, Jitter, Link, LinkConfig, Loss,
+    LossAt, Mtu, OPPORTUNITY, Parcel, Policer, Red, Reorder, Trace, TraceError,
 };
 use proptest::collection::vec;
 use proptest::option;
@@ -94,11 +94,28 @@ fn discipline() -> impl Strategy<Value = Discipline> {
             gentle,
             ecn,
         });
+    let dualpi2 = (
+        1u64..20_000_000,
+        1_000_000u64..50_000_000,
+        0u64..5_000_000,
+        0u32..4,
+        share(),
+    )
+        .prop_map(|(target, tupdate, step, gain, protection)| DualPi2 {
+            target: Duration::from_nanos(target),
+            tupdate: Duration::from_nanos(tupdate),
+            alpha: Ratio::new(gain, 1),
+            beta: Ratio::new(gain, 1),
+            step_thresh: Duration::from_nanos(step),
+            classic_protection: protection,
+            ..DualPi2::default()
+        });
     prop_oneof![
         2 => Just(Discipline::DropTail),
         1 => codel().prop_map(Discipline::CoDel),
         1 => fq_codel.prop_map(Discipline::FqCoDel),
         1 => red.prop_map(Discipline::Red),
+        1 => dualpi2.prop_map(Discipline::DualPi2),
     ]
 }
 
@@ -275,7 +292,7 @@ fn parcel(packet: usize, size: Bytes) -> Parcel {
     Parcel {
         size,
         flow: packet as u64 % FLOWS,
-        ecn: [Ecn::NotCapable, Ecn::Capable, Ecn::Marked, Ecn::Capable][packet % 4],
+        ecn: [Ecn::NotCapable, Ecn::Capable, Ecn::Marked, Ecn::L4s][packet % 4],
     }
 }
 
@@ -524,7 +541,8 @@ proptest! {
             let sent = parcel(arrival.packet, entries[arrival.packet].1);
             prop_assert_eq!(arrival.size, sent.size);
             if arrival.ecn != sent.ecn {
-                prop_assert_eq!((sent.ecn, arrival.ecn), (Ecn::Capable, Ecn::Marked));
+                prop_assert!(matches!(sent.ecn, Ecn::Capable | Ecn::L4s));
+                prop_assert_eq!(arrival.ecn, Ecn::Marked);
                 marked += 1;
             }
         }
@@ -534,6 +552,7 @@ proptest! {
             Discipline::CoDel(CoDel { ecn, .. })
             | Discipline::FqCoDel(FqCoDel { ecn, .. })
             | Discipline::Red(Red { ecn, .. }) => ecn,
+            Discipline::DualPi2(_) => true,
         };
         prop_assert!(may_mark || counters.marks.packets == 0);
     }
@@ -572,12 +591,17 @@ proptest! {
             reorder: None,
             jitter: config.effects.jitter.map(|jitter| Jitter { reorders: false, ..jitter }), ..config.effects}, ..config};
         let arrivals = all_at_the_end(&mut link(&config, seed), &entries(&packets));
-        for flow in 0..FLOWS as usize {
-            let of_flow = arrivals.iter().map(|arrival| arrival.packet);
-            prop_assert!(of_flow.filter(|packet| packet % FLOWS as usize == flow).is_sorted());
-        }
-        if !matches!(config.effects.queue, Discipline::FqCoDel(_)) {
-            prop_assert!(arrivals.is_sorted_by_key(|arrival| arrival.packet));
+        // Flows have queues of their own in FQ-CoDel, and so have two groups of ECN fields in DualPI2.
+        let queue = |packet: usize| match config.effects.queue {
+            Discipline::FqCoDel(_) => packet % FLOWS as usize,
+            Discipline::DualPi2(_) => {
+                usize::from(matches!(parcel(packet, Bytes::ZERO).ecn, Ecn::L4s | Ecn::Marked))
+            }
+            _ => 0,
+        };
+        for of in 0..FLOWS as usize {
+            let packets = arrivals.iter().map(|arrival| arrival.packet);
+            prop_assert!(packets.filter(|packet| queue(*packet) == of).is_sorted());
         }
     }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use path::{
-    Arrival, Buffer, Capacity, CoDel, Counters, Discipline, Ecn, Effects, FqCoDel, Link,
+    Arrival, Buffer, Capacity, CoDel, Counters, Discipline, DualPi2, Ecn, Effects, FqCoDel, Link,
     LinkConfig, Parcel, Path, PathConfig, Red,
 };
 use units::{Bytes, Duration, Rate, Ratio, Time};
@@ -456,6 +456,85 @@ fn red_holds_a_responsive_load_between_its_thresholds() {
     }
 }
 
+fn l4s(flow: u64) -> Parcel {
+    Parcel {
+        ecn: Ecn::L4s,
+        ..of_flow(flow)
+    }
+}
+
+fn dualpi2(config: DualPi2) -> Link<u64> {
+    link(Discipline::DualPi2(config), Buffer::Packets(500))
+}
+
+#[test]
+fn dualpi2_marks_what_has_waited_in_the_low_latency_queue() {
+    let mut link = dualpi2(DualPi2::default());
+    for packet in 0..6 {
+        link.send(Time::ZERO, l4s(0), packet);
+    }
+    let marked: Vec<bool> = std::iter::from_fn(|| link.receive(at_micros(6_000)))
+        .map(|arrival| arrival.ecn == Ecn::Marked)
+        .collect();
+    // They wait 0 to 5 ms; nothing waits behind the last one.
+    assert_eq!(marked, [false, false, true, true, true, false]);
+}
+
+#[test]
+fn dualpi2_lets_l4s_go_first_but_not_alone() {
+    // No update of the probability comes.
+    let mut link = dualpi2(DualPi2 {
+        tupdate: Duration::from_secs(3_600),
+        ..DualPi2::default()
+    });
+    for _ in 0..100 {
+        link.send(Time::ZERO, of_flow(0), 0);
+    }
+    link.send(at_micros(10_500), l4s(1), 1);
+    let first: Vec<u64> = std::iter::from_fn(|| link.receive(at_micros(12_000)))
+        .map(|arrival| arrival.packet)
+        .collect();
+    assert_eq!(first.last(), Some(&1), "behind the one in transmission");
+    for _ in 0..300 {
+        link.send(at_micros(12_000), l4s(1), 1);
+    }
+    let both: Vec<u64> = std::iter::from_fn(|| link.receive(at_micros(212_000)))
+        .map(|arrival| arrival.packet)
+        .collect();
+    let classic = both.iter().filter(|packet| **packet == 0).count();
+    // One leaves before the others come, one after eight of them, and then one of each ten.
+    assert_eq!((both.len(), classic), (200, 1 + 1 + 19));
+}
+
+#[test]
+fn dualpi2_holds_its_target_whoever_overloads_it() {
+    // Twice what the link carries, whatever it signals.
+    for parcel in [of_flow(0), capable(0), l4s(0)] {
+        let mut link = dualpi2(DualPi2::default());
+        let arrivals = offer(&mut link, 0..30_000, 500, parcel);
+        let wait = mean_wait(&after(&arrivals, 10_000_000));
+        assert!((13.0..17.0).contains(&wait), "{:?}: {wait} ms", parcel.ecn);
+        let Counters { drops, .. } = link.counters();
+        assert!((28_000..31_000).contains(&drops.packets), "{drops:?}");
+    }
+}
+
+#[test]
+fn dualpi2_holds_a_responsive_load_at_its_target() {
+    for parcel in [of_flow(0), capable(0)] {
+        let mut sender = Aimd::new(dualpi2(DualPi2::default()), parcel);
+        let settled = after(&sender.run(at_micros(60_000_000)), 20_000_000);
+        let wait = mean_wait(&settled);
+        assert!((10.0..20.0).contains(&wait), "{wait} ms");
+        let Counters { drops, marks, .. } = sender.link.counters();
+        let is_capable = parcel.ecn == Ecn::Capable;
+        assert_eq!(
+            (drops.packets == 0, marks.packets > 0),
+            (is_capable, is_capable)
+        );
+    }
+}
+
 #[test]
 fn the_way_back_has_a_bottleneck_of_its_own() {
     let queue = Discipline::CoDel(CoDel::default());
@@ -506,7 +585,11 @@ fn digest(queue: Discipline) -> (u64, u64, u64) {
         let parcel = Parcel {
             size: Bytes::new(200 + step * 7919 % 1_301),
             flow: step % 17,
-            ecn: [Ecn::Capable, Ecn::NotCapable, Ecn::Capable][(step % 3) as usize],
+            ecn: match step % 3 {
+                1 => Ecn::NotCapable,
+                2 if matches!(queue, Discipline::DualPi2(_)) => Ecn::L4s,
+                _ => Ecn::Capable,
+            },
         };
         link.send(now, parcel, step);
         while let Some(arrival) = link.receive(now) {
@@ -536,6 +619,7 @@ fn the_same_on_every_machine() {
         Discipline::CoDel(ecn),
         Discipline::FqCoDel(FqCoDel::default()),
         Discipline::Red(red),
+        Discipline::DualPi2(DualPi2::default()),
     ]
     .map(digest);
     let seen = [
@@ -543,6 +627,7 @@ fn the_same_on_every_machine() {
         (11_267_067_103_431_237_816, 2_044, 1_740),
         (2_931_797_661_533_600_715, 2_151, 751),
         (9_271_461_605_368_207_934, 2_347, 4_737),
+        (15_509_157_951_109_158_390, 2_357, 6_923),
     ];
     assert_eq!(digests, seen);
 }

@@ -176,10 +176,24 @@ fn queue(discipline: Discipline) -> Option<String> {
             format!(" {} to {}", bytes(red.min), bytes(red.max)),
             red.ecn,
         ),
+        Discipline::DualPi2(of) => (dualpi2(of), false),
     };
     let kind = discipline.name();
     let marks = if marks { " with ECN" } else { "" };
     Some(format!("queue {kind}{settings}{marks}"))
+}
+
+/// The delays of a DualPI2 queue that differ from the defaults. It marks by itself.
+fn dualpi2(of: path::DualPi2) -> String {
+    let usual = path::DualPi2::default();
+    let mut text = String::new();
+    if of.target != usual.target {
+        text += &format!(" target {}", spaced(of.target));
+    }
+    if of.step_thresh != usual.step_thresh {
+        text += &format!(" step {}", spaced(of.step_thresh));
+    }
+    text
 }
 
 /// Lists the first changes of a path with this rate, and the number of the others.
@@ -262,6 +276,10 @@ mod tests {
             (
                 ("queue", "kind=threshold,at=30kb"),
                 "queue threshold 30 kB with ECN",
+            ),
+            (
+                ("queue", "kind=dualpi2,target=20ms,step_thresh=500us"),
+                "queue dualpi2 target 20 ms step 500 us",
             ),
             (("loss", "1%"), "loss 1 %"),
             (("ack_loss", "2%"), "ACK loss 2 %"),

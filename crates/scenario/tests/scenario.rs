@@ -371,7 +371,7 @@ fn nonsense_names_line_field_and_fix() {
         ),
         (
             "queue = { target = \"9ms\" }",
-            "line 5: path.queue.kind: is missing; known: droptail, codel, fq_codel, red, threshold",
+            "line 5: path.queue.kind: is missing; known: droptail, codel, fq_codel, red, dualpi2, threshold",
         ),
         (
             "queue = { kind = \"codel\", zebra = 1 }",
@@ -379,7 +379,7 @@ fn nonsense_names_line_field_and_fix() {
         ),
         (
             "queue = \"blue\"",
-            "line 5: path.queue: blue is not a known queue; known: droptail, codel, fq_codel, red, threshold",
+            "line 5: path.queue: blue is not a known queue; known: droptail, codel, fq_codel, red, dualpi2, threshold",
         ),
         (
             "queue = { kind = \"red\", min = \"90kb\", max = \"30kb\" }",

@@ -1,8 +1,8 @@
 //! Properties of every scenario and of every text.
 
 use path::{
-    Aggregation, CoDel, Demand, Discipline, Distribution, Effects, FqCoDel, GilbertElliott, Jitter,
-    Loss, LossAt, Mtu, Policer, Red, Reorder,
+    Aggregation, CoDel, Demand, Discipline, Distribution, DualPi2, Effects, FqCoDel,
+    GilbertElliott, Jitter, Loss, LossAt, Mtu, Policer, Red, Reorder,
 };
 use proptest::prelude::*;
 use scenario::{
@@ -76,6 +76,24 @@ fn any_queue() -> impl Strategy<Value = Discipline> {
             ecn,
             ..Red::new(Bytes::new(min), Bytes::new(min + more))
         });
+    let any_dualpi2 = (
+        1u64..1_000_000,
+        1_000u64..1_000_000,
+        share(),
+        share(),
+        share(),
+    )
+        .prop_map(
+            |(target, tupdate, alpha, beta, classic_protection)| DualPi2 {
+                target: Duration::from_micros(target),
+                tupdate: Duration::from_micros(tupdate),
+                alpha,
+                beta,
+                step_thresh: Duration::from_micros(tupdate),
+                classic_protection,
+                ..DualPi2::default()
+            },
+        );
     prop_oneof![
         Just(Discipline::DropTail),
         any_codel().prop_map(Discipline::CoDel),
@@ -89,6 +107,7 @@ fn any_queue() -> impl Strategy<Value = Discipline> {
             })
         }),
         any_red.prop_map(Discipline::Red),
+        any_dualpi2.prop_map(Discipline::DualPi2),
         (1u64..1 << 40).prop_map(|at| Discipline::Red(Red::threshold(Bytes::new(at)))),
     ]
 }

@@ -14,9 +14,9 @@ use congestion::{
     Ack, AnyController, Bytes, Controller, ControllerKind, Duration, Rate, Ratio, Time,
 };
 use path::{
-    Aggregation, Buffer, Capacity, Change, CoDel, Demand, Discipline, Distribution, Effects,
-    FqCoDel, GilbertElliott, Jitter, LinkConfig, Loss, LossAt, Mtu, PathConfig, Policer, Red,
-    Reorder,
+    Aggregation, Buffer, Capacity, Change, CoDel, Demand, Discipline, Distribution, DualPi2,
+    Effects, FqCoDel, GilbertElliott, Jitter, LinkConfig, Loss, LossAt, Mtu, PathConfig, Policer,
+    Red, Reorder,
 };
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
@@ -431,6 +431,12 @@ fn random_queue(dice: &mut Dice, bdp: Bytes) -> Discipline {
             probability: dice.share(200),
             gentle: dice.happens(50),
             ecn: dice.happens(50),
+        }),
+        3 => Discipline::DualPi2(DualPi2 {
+            target,
+            step_thresh: dice.micros(100, 5_000),
+            classic_protection: dice.share(1_000),
+            ..DualPi2::default()
         }),
         _ => Discipline::DropTail,
     }

@@ -33,7 +33,7 @@ pub struct PathOptions {
     /// The bottleneck's buffer, drop-tail: 8bdp, 250kb, 100p (packets) or 1s
     #[arg(long, allow_hyphen_values = true, value_name = "SIZE")]
     buffer: Option<String>,
-    /// Its queue discipline, instead of drop-tail: codel, fq_codel, kind=red,min=30kb,max=90kb
+    /// Its queue discipline, instead of drop-tail: codel, fq_codel, dualpi2, kind=red,min=30kb,max=90kb
     #[arg(long, allow_hyphen_values = true, value_name = "DISCIPLINE")]
     queue: Option<String>,
     /// Random loss of data packets: 1%, or in bursts p=1%,r=30%,kind=gilbert

@@ -168,6 +168,7 @@ fn write<W: Write>(
         id: number,
         ecn: match passing.ecn {
             Ecn::NotCapable => 0,
+            Ecn::L4s => 1,
             Ecn::Capable => 2,
             Ecn::Marked => 3,
         },

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use units::ConfigError;
 
 use super::codel::CoDel;
+use super::dualpi2::DualPi2;
 use super::fq_codel::FqCoDel;
 use super::red::Red;
 
@@ -21,6 +22,8 @@ pub enum Discipline {
     FqCoDel(FqCoDel),
     /// First in, first out, with random drops whose probability grows with the average queue; or with a threshold.
     Red(Red),
+    /// A queue for classic flows and one of low latency for L4S, with coupled signals.
+    DualPi2(DualPi2),
 }
 
 /// The disciplines by their names in scenarios. A threshold is a case of [`Red`].
@@ -32,6 +35,7 @@ enum Named {
     #[serde(rename = "fq_codel")]
     FqCoDel(FqCoDel),
     Red(Red),
+    DualPi2(DualPi2),
     Threshold {
         #[serde(deserialize_with = "units::bounds::positive")]
         at: units::Bytes,
@@ -45,6 +49,7 @@ impl From<Named> for Discipline {
             Named::CoDel(codel) => Discipline::CoDel(codel),
             Named::FqCoDel(fq_codel) => Discipline::FqCoDel(fq_codel),
             Named::Red(red) => Discipline::Red(red),
+            Named::DualPi2(dualpi2) => Discipline::DualPi2(dualpi2),
             Named::Threshold { at } => Discipline::Red(Red::threshold(at)),
         }
     }
@@ -59,6 +64,7 @@ impl Discipline {
             Discipline::FqCoDel(_) => "fq_codel",
             Discipline::Red(red) if red.is_threshold() => "threshold",
             Discipline::Red(_) => "red",
+            Discipline::DualPi2(_) => "dualpi2",
         }
     }
 
@@ -68,6 +74,7 @@ impl Discipline {
             Discipline::CoDel(codel) => codel.validate(),
             Discipline::FqCoDel(fq_codel) => fq_codel.validate(),
             Discipline::Red(red) => red.validate(),
+            Discipline::DualPi2(dualpi2) => dualpi2.validate(),
         }
     }
 }

@@ -6,6 +6,7 @@
 mod codel;
 mod discipline;
 mod droptail;
+mod dualpi2;
 mod fq_codel;
 mod red;
 mod room;
@@ -20,6 +21,8 @@ pub use codel::CoDel;
 use codel::CoDelQueue;
 pub use discipline::Discipline;
 use droptail::DropTail;
+pub use dualpi2::DualPi2;
+use dualpi2::DualQueue;
 use fq_codel::FlowQueues;
 pub use fq_codel::FqCoDel;
 pub use red::Red;
@@ -43,6 +46,7 @@ enum State {
     CoDel(Box<CoDelQueue>),
     FqCoDel(Box<FlowQueues>),
     Red(Box<RedQueue>),
+    DualPi2(Box<DualQueue>),
 }
 
 /// A queue under one of the disciplines.
@@ -71,6 +75,9 @@ impl Queue {
                 Discipline::Red(config) => {
                     State::Red(Box::new(RedQueue::new(config, rate, stream)))
                 }
+                Discipline::DualPi2(config) => {
+                    State::DualPi2(Box::new(DualQueue::new(config, stream)))
+                }
             },
         }
     }
@@ -90,6 +97,7 @@ impl Queue {
             State::CoDel(queue) => queue.enqueue(room, store, parcel.size, place),
             State::FqCoDel(queues) => queues.enqueue(room, store, parcel, place),
             State::Red(queue) => queue.enqueue(room, store, now, parcel.size, place),
+            State::DualPi2(queue) => queue.enqueue(room, store, now, parcel.size, place),
         }
         debug_assert!(
             room.waiting.packets <= room.max.packets && room.waiting.bytes <= room.max.bytes,
@@ -107,6 +115,7 @@ impl Queue {
             State::CoDel(queue) => queue.dequeue(room, store, now),
             State::FqCoDel(queues) => queues.dequeue(room, store, now),
             State::Red(queue) => queue.dequeue(room, store, now),
+            State::DualPi2(queue) => queue.dequeue(room, store, now),
         };
         let taken = place.and_then(|place| {
             let held = store.get(place)?;

@@ -15,8 +15,9 @@ const QUEUES = [
     ["fq_codel", "FQ-CoDel"],
     ["red", "RED"],
     ["threshold", "Marks at a threshold"],
+    ["dualpi2", "DualPI2 (L4S)"],
 ];
-// Those that are tables. CoDel and RED mark what may be marked, as FQ-CoDel does by itself.
+// Those that are tables. CoDel and RED mark what may be marked, as FQ-CoDel and DualPI2 do by themselves.
 const TABLES = {
     codel: '{ kind = "codel", ecn = true }',
     red: '{ kind = "red", min = "50kb", max = "150kb", ecn = true }',

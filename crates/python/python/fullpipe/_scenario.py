@@ -45,7 +45,7 @@ class _Bottleneck(_Entries):
     buffer: Size | None = None
     """The bottleneck's buffer: ``"100kb"``, ``"100p"`` (packets), ``"4bdp"`` or ``"1s"``; unlimited if not given."""
     queue: str | Table | None = None
-    """The queue discipline: ``"droptail"``, ``"codel"``, ``"fq_codel"``, ``"red"``, ``"threshold"``, or a table."""
+    """The queue discipline: ``"droptail"``, ``"codel"``, ``"fq_codel"``, ``"red"``, ``"dualpi2"``, ``"threshold"``, or a table."""
     loss: Share | Table | None = None
     """Random loss of data packets."""
     loss_at: str | None = None

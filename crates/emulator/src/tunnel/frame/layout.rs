@@ -86,6 +86,7 @@ impl Layout {
             flow: ip.flow(packet),
             ecn: match ip.ecn {
                 0 => Ecn::NotCapable,
+                1 => Ecn::L4s,
                 3 => Ecn::Marked,
                 _ => Ecn::Capable,
             },

@@ -376,7 +376,7 @@ fn flows_and_codepoints_are_told_apart() {
         assert_eq!(layout(1, 0, v6).flow, layout(1, 2, v6).flow);
         assert_ne!(layout(1, 0, v6).flow, layout(2, 0, v6).flow);
         let ecn = [0, 1, 2, 3].map(|ecn| layout(1, ecn, v6).ecn);
-        let expected = [Ecn::NotCapable, Ecn::Capable, Ecn::Capable, Ecn::Marked];
+        let expected = [Ecn::NotCapable, Ecn::L4s, Ecn::Capable, Ecn::Marked];
         assert_eq!(ecn, expected);
     }
     assert_ne!(layout(1, 0, false).flow, layout(1, 0, true).flow);
