@@ -26,6 +26,8 @@ pub struct AckClock<C> {
     pub bottleneck: Rate,
     pub is_cwnd_limited: bool,
     pub is_progress: bool,
+    /// Whether the network marks the packets that are acknowledged.
+    pub is_marked: bool,
     delivered: Bytes,
     /// The bytes delivered when each packet in flight was sent.
     inflight: VecDeque<Bytes>,
@@ -41,6 +43,7 @@ impl<C: Controller> AckClock<C> {
             bottleneck: Rate::MAX,
             is_cwnd_limited: true,
             is_progress: true,
+            is_marked: false,
             delivered: Bytes::ZERO,
             inflight: VecDeque::new(),
         };
@@ -79,6 +82,9 @@ impl<C: Controller> AckClock<C> {
         });
         ack.is_cwnd_limited = self.is_cwnd_limited;
         ack.is_progress = self.is_progress;
+        if self.is_marked {
+            ack.ce_marked = MSS;
+        }
         self.controller.on_ack(&ack);
         self.send();
     }

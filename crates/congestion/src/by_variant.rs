@@ -42,6 +42,7 @@ macro_rules! by_variant {
             fn wants_prr(&self) -> bool;
             fn needs_pacing(&self) -> bool;
             fn responds_to_ecn(&self) -> bool;
+            fn is_scalable(&self) -> bool;
             fn snapshot(&self) -> $crate::Snapshot;
         }
     };

@@ -310,6 +310,13 @@ pub trait Controller: Debug + Send {
         false
     }
 
+    /// Whether it responds to marks by their share, a little to each, so that it needs their exact number (Accurate ECN, RFC
+    /// 9768; QUIC has it). Only then may a transport send its packets as ECT(1), which L4S queues mark early and often (RFC
+    /// 9331, section 4).
+    fn is_scalable(&self) -> bool {
+        false
+    }
+
     /// The controller's state, for observers and people.
     fn snapshot(&self) -> Snapshot;
 }

@@ -1,4 +1,4 @@
-//! Congestion control for any transport: BBRv1, BBRv3, CUBIC and Reno as pure state machines. No clock, no I/O, no
+//! Congestion control for any transport: BBRv1, BBRv3, CUBIC, Reno and Prague as pure state machines. No clock, no I/O, no
 //! allocation, integers only, `no_std`.
 //!
 //! | you have | you take |
@@ -21,7 +21,7 @@
 //!
 //! # Contents
 //!
-//! - [`bbr1`], [`bbr3`], [`cubic`] and [`reno`] are the controllers; [`ControllerKind`] names them, [`Settings`] has their
+//! - [`bbr1`], [`bbr3`], [`cubic`], [`reno`] and [`prague`] are the controllers; [`ControllerKind`] names them, [`Settings`] has their
 //!   settings, and [`AnyController`] is any of them.
 //! - [`Controller::snapshot`] shows observers the state of a controller.
 //!
@@ -50,6 +50,7 @@ pub mod loss_based;
 mod loss_window;
 pub mod pacer;
 pub mod pacing;
+pub mod prague;
 mod recoveries;
 pub mod reno;
 mod round;

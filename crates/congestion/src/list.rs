@@ -4,6 +4,7 @@ use crate::bbr1::{self, Bbr1};
 use crate::bbr3::{self, Bbr3};
 use crate::controller::{Connection, Listed};
 use crate::cubic::{self, Cubic};
+use crate::prague::{self, Prague};
 use crate::reno::{self, Reno};
 use crate::state::State;
 
@@ -102,6 +103,8 @@ controllers! {
     Reno: reno::Config,
     /// BBRv3, draft-ietf-ccwg-bbr.
     Bbr3: bbr3::Config,
+    /// Prague, draft-briscoe-iccrg-prague-congestion-control, for L4S.
+    Prague: prague::Config,
 }
 
 units::by_name!(ControllerKind, "controller");

@@ -1,7 +1,7 @@
-//! The common parts of Reno and CUBIC: slow start, reductions, timeouts, undo and pacing.
+//! The common parts of Reno, CUBIC and Prague: slow start, reductions, timeouts, undo and pacing.
 //!
 //! A loss-based controller grows its window until the network signals congestion, and then reduces it by a factor. The
-//! two controllers differ in the growth during congestion avoidance and in the factor: an [`Avoidance`] has both.
+//! controllers differ in the growth during congestion avoidance and in the factor: an [`Avoidance`] has both.
 //!
 //! - **Entering recovery** reduces the window, each time that the transport enters one: a transport that loses packets
 //!   round after round enters a recovery in each, and the window falls each time. What leaves meanwhile is the
@@ -20,6 +20,8 @@
 //! - **After an idle time** longer than the retransmission timeout the window is halved for each such timeout that has
 //!   passed, but not below the initial window, with three quarters of what it was as the threshold, so that slow start gets
 //!   it back soon (RFC 2861; Linux `tcp_cwnd_restart`).
+//! - **Marks** count as a loss that cost nothing, once in a round trip. A [scalable](Avoidance::IS_SCALABLE) controller counts
+//!   them instead ([`Avoidance::on_ack`]), and goes on growing with what was not marked.
 //! - **An unused window** does not grow, except in slow start up to twice what was in flight, as that much was proven
 //!   (`usage.rs`).
 
@@ -40,9 +42,6 @@ use crate::usage::Usage;
 /// The pacing rate in slow start, in windows per round trip: the window doubles in each (Linux, `tcp_pacing_ss_ratio`). With
 /// half the threshold reached the end is near, and the rate is that of congestion avoidance (`tcp_update_pacing_rate`).
 const SLOW_START_PACING_GAIN: Ratio = Ratio::new(2, 1);
-/// The pacing rate in congestion avoidance, in windows per round trip: so much above one that the window, not the pacing
-/// rate, is the limit (Linux, `tcp_pacing_ca_ratio`; compare RFC 9002, "Pacing").
-const AVOIDANCE_PACING_GAIN: Ratio = Ratio::new(6, 5);
 
 /// The slow-start threshold after an idle time, as a share of the window (RFC 2861, section 3).
 const IDLE_SSTHRESH_SHARE: Ratio = Ratio::new(3, 4);
@@ -51,6 +50,19 @@ const IDLE_SSTHRESH_SHARE: Ratio = Ratio::new(3, 4);
 pub trait Avoidance: Debug + Copy + Send {
     /// The controller's name.
     const NAME: &'static str;
+
+    /// Whether it responds to the share of marks and not to their occurrence (RFC 9331, section 4.3).
+    const IS_SCALABLE: bool = false;
+
+    /// The pacing rate in congestion avoidance, in windows per round trip: so much above one that the window, not the
+    /// pacing rate, is the limit (Linux, `tcp_pacing_ca_ratio`; compare RFC 9002, "Pacing").
+    const PACING_GAIN: Ratio = Ratio::new(6, 5);
+
+    /// Counts the marks of an ACK, unless losses are being repaired. Returns the window to go on with if it is reduced for
+    /// them.
+    fn on_ack(&mut self, _ack: &Ack, _cwnd: Bytes, _srtt: Duration) -> Option<Bytes> {
+        None
+    }
 
     /// Returns the window after congestion at a window of `cwnd`, with packets of `mss`.
     fn on_congestion(&mut self, cwnd: Bytes, mss: Bytes, cause: Cause) -> Bytes;
@@ -170,7 +182,7 @@ impl<A: Avoidance> LossBased<A> {
 
     fn pacing_gain(&self) -> Ratio {
         match self.ssthresh {
-            Some(ssthresh) if self.cwnd >= Bytes::new(ssthresh.get() / 2) => AVOIDANCE_PACING_GAIN,
+            Some(ssthresh) if self.cwnd >= Bytes::new(ssthresh.get() / 2) => A::PACING_GAIN,
             _ => SLOW_START_PACING_GAIN,
         }
     }
@@ -245,6 +257,16 @@ impl<A: Avoidance> LossBased<A> {
         }
     }
 
+    /// Lets a scalable controller reduce the window for the marks of this ACK.
+    fn heed_marks(&mut self, ack: &Ack) {
+        let srtt = self.rtt.smoothed().unwrap_or_default();
+        if let Some(reduced) = self.avoidance.on_ack(ack, self.cwnd, srtt) {
+            self.cwnd = reduced.max(self.mss * 2).min(self.cwnd);
+            self.ssthresh = Some(self.cwnd.max(self.mss * 2));
+            self.saved = None;
+        }
+    }
+
     fn grow(&mut self, ack: &Ack) {
         if !ack.is_progress {
             return;
@@ -254,6 +276,9 @@ impl<A: Avoidance> LossBased<A> {
             return;
         }
         let mut acked = ack.newly_acked;
+        if A::IS_SCALABLE {
+            acked -= ack.ce_marked;
+        }
         match (self.ssthresh, &self.hystart) {
             (None, Some(hystart)) => {
                 self.cwnd += hystart.growth(acked);
@@ -308,6 +333,8 @@ impl<A: Avoidance> Controller for LossBased<A> {
 
     fn on_recovery(&mut self, _now: Time, recovery: Recovery, _inflight: Bytes) {
         match recovery {
+            // Its marks were counted.
+            Recovery::Entered(Cause::Ecn) if A::IS_SCALABLE => {}
             // A loss in the round trip for which a mark has already reduced the window (Linux `tcp_enter_recovery`
             // within `TCP_CA_CWR`). The mark stands, even if the loss is spurious.
             Recovery::Entered(Cause::Loss) if self.phase == Phase::Recovery(Cause::Ecn) => {
@@ -339,6 +366,9 @@ impl<A: Avoidance> Controller for LossBased<A> {
             *has_progress = true;
         }
         self.watch_slow_start(ack);
+        if self.phase == Phase::Open {
+            self.heed_marks(ack);
+        }
         self.grow(ack);
         self.update_pacing_rate();
     }
@@ -388,11 +418,23 @@ impl<A: Avoidance> Controller for LossBased<A> {
     }
 
     fn send_quantum(&self) -> Bytes {
-        pacing::send_quantum(self.pacing_rate, self.mss)
+        if A::IS_SCALABLE {
+            pacing::smooth_quantum(self.pacing_rate, self.mss)
+        } else {
+            pacing::send_quantum(self.pacing_rate, self.mss)
+        }
     }
 
     fn wants_prr(&self) -> bool {
-        true
+        !A::IS_SCALABLE || self.phase == Phase::Recovery(Cause::Loss)
+    }
+
+    fn needs_pacing(&self) -> bool {
+        A::IS_SCALABLE
+    }
+
+    fn is_scalable(&self) -> bool {
+        A::IS_SCALABLE
     }
 
     fn responds_to_ecn(&self) -> bool {

@@ -27,6 +27,14 @@ pub fn send_quantum(rate: Rate, mss: Bytes) -> Bytes {
     mss * packets.max(least)
 }
 
+/// The same for a controller that wants next to no queue: as many packets as fit a quarter of that time, and at least one
+/// (Prague draft, "Packet Pacing"; Linux `prague_burst_shift`).
+pub fn smooth_quantum(rate: Rate, mss: Bytes) -> Bytes {
+    let burst = rate.bytes_in(BURST_TIME / 4).min(MAX_BURST);
+    let packets = burst.get().checked_div(mss.get()).unwrap_or(0);
+    mss * packets.max(1)
+}
+
 /// The rate that spreads a window of `cwnd` bytes evenly over one round trip, times `gain`; never zero. Without a
 /// measured round-trip time, [`NOMINAL_RTT`] is used.
 pub fn window_rate(cwnd: Bytes, srtt: Option<Duration>, gain: Ratio) -> Rate {

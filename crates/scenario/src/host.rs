@@ -78,6 +78,8 @@ struct HostSpec {
     loss_detection: LossDetection,
     /// `ecn`: true if the connection is ECN-capable.
     ecn: bool,
+    /// `accurate_ecn`: true if the connection is ECN-capable with Accurate ECN (RFC 9768).
+    accurate_ecn: bool,
     /// `fast_open`: the use of data in SYNs (RFC 7413): `"off"`; `"on"`, after an earlier connection has obtained a
     /// cookie; `"known"`, from the first connection on.
     fast_open: FastOpen,

@@ -221,6 +221,7 @@ prop_compose! {
             max_rto: parts[4].then_some(rto * 2),
             loss_detection: parts[5].then_some(detection),
             ecn: flag,
+            accurate_ecn: parts[5].then_some(parts[0]),
             fast_open: parts[5].then_some(FastOpen::Known),
             offload: flag,
             syn_timer: parts[5].then_some(SynTimer::Bsd),

@@ -187,10 +187,12 @@ impl<C: Controller> Flow<C> {
             Some(_) => (config.host.into(), self.data),
             None => (self.requests_host, self.requests),
         };
-        let receiver = config.receiver.with_max_buffer(self.max_buffer);
+        let mut receiver = config.receiver.with_max_buffer(self.max_buffer);
         let seed = derive(self.seed, Part::Connection(u64::from(serial)));
         let make = |connection| config.controller.make(connection);
         let mut sender = Sender::new(now, slot.0, &config.sender, make, seed);
+        let is_scalable = sender.controller().is_scalable();
+        receiver.accurate_ecn |= is_scalable;
         match self.has_cookie {
             true if self.has_requests() && app.is_some() => {}
             true => sender.open_fast(),
@@ -204,10 +206,10 @@ impl<C: Controller> Flow<C> {
             host,
             forward: ways.forward,
             backward: ways.backward,
-            ecn: if config.sender.ecn {
-                Ecn::Capable
-            } else {
-                Ecn::NotCapable
+            ecn: match config.sender.ecn {
+                _ if is_scalable => Ecn::L4s,
+                true => Ecn::Capable,
+                false => Ecn::NotCapable,
             },
             sender,
             receiver: Receiver::new(slot.0, &receiver),

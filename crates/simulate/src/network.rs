@@ -253,7 +253,8 @@ fn sender_config(spec: &HostSpec, mss: Bytes) -> sender::Config {
             Some(false) => mss,
             _ => usual.max_burst,
         },
-        ecn: spec.ecn.unwrap_or(usual.ecn),
+        ecn: spec.ecn.unwrap_or(usual.ecn) || spec.accurate_ecn == Some(true),
+        accurate_ecn: spec.accurate_ecn.unwrap_or(usual.accurate_ecn),
         fast_open: spec.fast_open.unwrap_or(usual.fast_open),
         syn_timer: spec.syn_timer.unwrap_or(usual.syn_timer),
         ..usual
@@ -277,6 +278,7 @@ fn receiver_config(
         max_buffer,
         max_sack_blocks: number(spec.sack_blocks, usual.max_sack_blocks),
         max_compressed_acks: number(spec.compressed_acks, usual.max_compressed_acks),
+        accurate_ecn: spec.accurate_ecn.unwrap_or(usual.accurate_ecn),
     };
     let wrong = |error: ConfigError| {
         let field = host_field(error.field()).to_string();

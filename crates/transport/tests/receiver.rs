@@ -477,6 +477,25 @@ fn marks_are_echoed_until_the_sender_reacts() {
     assert_eq!(peer.receiver.stats().ce_segments, 2);
 }
 
+/// RFC 9768, section 3.2.2.5.1.
+#[test]
+fn accurate_ecn_reports_the_first_mark_at_once_and_echoes_none() {
+    let config = Config {
+        accurate_ecn: true,
+        ..Config::default()
+    };
+    let mut peer = Peer::after(&config, 16);
+    let segment = |n: u64| n * MSS..(n + 1) * MSS;
+    let ack = peer.data(segment(16), true).expect("at once");
+    assert_eq!((ack.ecn_echo, ack.ce_bytes), (false, MSS));
+    // Two quick ACKs follow a first mark. Then every second segment is acknowledged, marked or not.
+    let acks: Vec<_> = (17..30).map(|n| peer.data(segment(n), true)).collect();
+    assert!(acks[4..].iter().any(Option::is_none));
+    let last = acks.iter().flatten().last().expect("some ACKs");
+    assert!(!last.ecn_echo);
+    assert!(last.ce_bytes >= 12 * MSS);
+}
+
 #[test]
 fn what_exceeds_the_window_is_dropped() {
     let mut peer = Peer::new(&Config::default());

@@ -66,6 +66,11 @@ pub(crate) const LIMITS: Limits = Limits {
             "the kernel takes 1s to 120s",
         ),
         (
+            "accurate_ecn",
+            |host| host.accurate_ecn == Some(true),
+            "its marks are echoed as RFC 3168 says",
+        ),
+        (
             "fast_open",
             |host| host.fast_open.is_some_and(|it| it != FastOpen::Off),
             "its connections open without data",
@@ -207,6 +212,7 @@ mod tests {
             ("compressed_acks = 256", "compressed_acks"),
             ("max_rto = \"500ms\"", "max_rto"),
             ("offload = false", "offload"),
+            ("accurate_ecn = true", "accurate_ecn"),
             ("syn_timer = \"bsd\"", "syn_timer"),
             ("small_queues = \"off\"", "small_queues"),
             ("small_queues = \"linux-4.19\"", "small_queues"),

@@ -133,6 +133,8 @@ class Host(_Entries):
     """``"rack"`` or ``"dupacks"``."""
     ecn: bool | None = None
     """Whether connections use ECN."""
+    accurate_ecn: bool | None = None
+    """Whether they use Accurate ECN."""
     fast_open: str | None = None
     """Whether connections open with data: ``"off"``, ``"on"`` or ``"known"``."""
     syn_timer: str | None = None

@@ -133,7 +133,8 @@ where
     );
     connection.seed = seed;
     let example = make(connection);
-    let responds_to_ecn = example.responds_to_ecn();
+    // The stack's ECN-capable packets are ECT(0), to whose marks the response must be that to a loss.
+    let responds_to_ecn = example.responds_to_ecn() && !example.is_scalable();
     let build = move |seed, now, mtu, flow| -> Box<dyn noq_proto::congestion::Controller> {
         let adapter = Adapter::new(&make, seed, observer.clone(), now, mtu);
         Box::new(Hooks::new(adapter, flow))

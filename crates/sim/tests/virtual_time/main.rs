@@ -7,6 +7,7 @@ mod conservation;
 mod determinism;
 mod fast_open;
 mod hostile_paths;
+mod l4s;
 mod marks;
 mod networks;
 mod no_sack;

@@ -13,7 +13,7 @@ use transport::sender::{Sender, Stats};
 pub const MSS: u64 = 1448;
 const PAYLOAD_SHARE: f64 = 1448.0 / 1500.0;
 
-pub fn millis(millis: u64) -> Duration {
+pub const fn millis(millis: u64) -> Duration {
     Duration::from_millis(millis)
 }
 

@@ -30,6 +30,8 @@ pub struct Config {
     /// The most ACKs about a hole that are delayed and sent as one, for 5 % of the RTT and no more than 1 ms (Linux
     /// `tcp_comp_sack_nr`). Zero: every segment beyond a hole is acknowledged at once, as in RFC 5681.
     pub max_compressed_acks: u32,
+    /// Whether the peer asked for Accurate ECN (RFC 9768): ACKs count the marks, and do not echo them.
+    pub accurate_ecn: bool,
 }
 
 impl Default for Config {
@@ -42,6 +44,7 @@ impl Default for Config {
             max_buffer: Bytes::new(1 << 30),
             max_sack_blocks: MAX_SACK_BLOCKS,
             max_compressed_acks: 44,
+            accurate_ecn: false,
         }
     }
 }

@@ -258,9 +258,12 @@ impl Receiver {
 
     /// Handles ECN (RFC 3168, section 6.1.3). A change of state is reported at once, because the sender's window may
     /// be as small as a segment (`__tcp_ecn_check_ce`, `tcp_ecn_accept_cwr`). Returns whether the state changed.
+    ///
+    /// With Accurate ECN, the state is that of the latest segment, and its first mark is reported at once (RFC 9768, section
+    /// 3.2.2.5.1).
     fn on_ecn(&mut self, data: &Data, ce: bool) -> bool {
         let before = self.ecn_echo;
-        self.ecn_echo &= !data.cwr;
+        self.ecn_echo &= !data.cwr && !self.config.accurate_ecn;
         if ce {
             self.stats.ce_segments += 1;
             self.stats.ce_bytes = self.stats.ce_bytes.saturating_add(u64::from(data.len));
@@ -269,7 +272,11 @@ impl Receiver {
         if !before && self.ecn_echo {
             self.delayed.quicken_by(2);
         }
-        before != self.ecn_echo || data.cwr
+        if self.config.accurate_ecn {
+            ce && !before
+        } else {
+            before != self.ecn_echo || data.cwr
+        }
     }
 
     /// Whether the data in order up to `next` cause an ACK: they exceed `ack_every` − 1 full segments, so that a
@@ -308,7 +315,7 @@ impl Receiver {
                 sent: now,
                 echo: self.echo,
                 sacks,
-                ecn_echo: self.ecn_echo,
+                ecn_echo: self.ecn_echo && !self.config.accurate_ecn,
                 ce_bytes: self.stats.ce_bytes,
             }),
         }

@@ -37,6 +37,8 @@ pub struct Config {
     pub max_burst: Bytes,
     /// Whether ECN was negotiated (RFC 3168): the sender answers marks, and its packets may be marked.
     pub ecn: bool,
+    /// Whether Accurate ECN was negotiated too (RFC 9768): each ACK counts the marks, and CWR is not sent.
+    pub accurate_ecn: bool,
     /// Whether connections open with data if their client has a cookie of the server.
     pub fast_open: FastOpen,
     /// When a SYN is repeated and given up.
@@ -58,6 +60,7 @@ impl Default for Config {
             pacing: Pacing::default(),
             max_burst: MAX_OFFLOAD,
             ecn: false,
+            accurate_ecn: false,
             fast_open: FastOpen::default(),
             syn_timer: SynTimer::default(),
             small_queues: SmallQueues::default(),

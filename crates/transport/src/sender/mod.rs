@@ -25,7 +25,7 @@
 //! | `rto` | the retransmission timeout | RFC 6298 |
 //! | `recovery` | its phases, F-RTO and undo | RFC 6675, 5682, 3522, 3708 |
 //! | `prr` | the shrinking of the window in recovery | RFC 9937 |
-//! | `ecn` | marks, and CWR | RFC 3168 |
+//! | `ecn` | marks, and CWR | RFC 3168, RFC 9768 |
 //! | `transmit` | the bursts that leave, and when | Linux `tcp_output.c` |
 //! | `usage` | the limits, and their times | Linux `tcp_cwnd_validate`, `tcp_chrono_start` |
 //!
@@ -160,9 +160,13 @@ impl<C: Controller> Sender<C> {
         about.seed = seed;
         about.is_paced = config.pacing == Pacing::Fq;
         about.has_selective_acks = config.has_selective_acks;
+        let controller = make(about);
+        // Such a controller negotiates both itself (Linux `TCP_CONG_NEEDS_ECN`, `TCP_CONG_NEEDS_ACCECN`).
+        config.accurate_ecn |= controller.is_scalable();
+        config.ecn |= config.accurate_ecn;
         Sender {
             connection,
-            controller: make(about),
+            controller,
             sampler: Sampler::new(now),
             handshake: Handshake::Closed,
             has_cookie: false,
@@ -497,10 +501,15 @@ impl<C: Controller> Sender<C> {
         if !self.config.ecn {
             return Bytes::ZERO;
         }
-        if ack.ecn_echo {
+        let marked = self.ecn.on_ack(ack.ce_bytes);
+        let is_marked = if self.config.accurate_ecn {
+            !marked.is_zero()
+        } else {
+            ack.ecn_echo
+        };
+        if is_marked {
             self.enter_cwr(now);
         }
-        let marked = self.ecn.on_ack(ack.ce_bytes);
         self.sampler.on_ce_marked(marked);
         marked
     }

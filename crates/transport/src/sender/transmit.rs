@@ -292,7 +292,7 @@ impl<C: Controller> Sender<C> {
         let (seq, mss) = (self.stream.next(), self.config.mss);
         let departure = self.departure(now, bytes);
         let mut burst = self.burst(Kind::Data, seq, bytes.get(), departure);
-        burst.cwr = self.config.ecn && self.ecn.take_cwr();
+        burst.cwr = self.config.ecn && !self.config.accurate_ecn && self.ecn.take_cwr();
         let mut rest = bytes;
         while !rest.is_zero() {
             let bytes = rest.min(mss);

@@ -33,6 +33,28 @@ fn marks_are_answered_once_a_round_trip_and_the_receiver_is_told() {
 }
 
 #[test]
+fn accurate_ecn_counts_marks_and_sends_no_cwr() {
+    let config = Config {
+        accurate_ecn: true,
+        pacing: Pacing::None,
+        ..Config::default()
+    };
+    let script = |packet, _| match packet {
+        100..110 | 300 => Fate::Mark,
+        _ => Fate::Pass,
+    };
+    let mut wire = Wire::new(&config, |connection| Fixed::packets(connection, 20), script);
+    wire.write(500);
+    wire.finish();
+    let marked: Bytes = wire.acks.iter().map(|ack| ack.ce_marked).sum();
+    assert_eq!(marked, Bytes::new(11 * MSS));
+    let entered = Recovery::Entered(Cause::Ecn);
+    let changes = &wire.sender.controller().changes;
+    assert_eq!(*changes, [entered, Recovery::Left, entered, Recovery::Left]);
+    assert!(wire.sent.iter().all(|(_, data)| !data.cwr));
+}
+
+#[test]
 fn without_ecn_marks_mean_nothing() {
     let mut wire = marking(false, |_, _| Fate::Mark);
     wire.write(100);

@@ -174,7 +174,10 @@ impl<C: Controller> Wire<C> {
     ) -> Wire<C> {
         let mut sender = Sender::new(Time::ZERO, 7, config, make, 1);
         sender.open(Time::ZERO);
-        let usual = receiver::Config::default();
+        let usual = receiver::Config {
+            accurate_ecn: config.accurate_ecn,
+            ..receiver::Config::default()
+        };
         let receiver = if config.has_selective_acks {
             usual
         } else {
