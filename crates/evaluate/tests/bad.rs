@@ -305,6 +305,11 @@ fn who_ignores_marks_is_found() {
 }
 
 #[test]
+fn who_fills_the_queue_of_l4s_is_found() {
+    is_found("FillsDualPi2", "l4s-goodput", ruled(Rule::Fixed(400)));
+}
+
+#[test]
 fn who_collapses_at_two_percent_of_loss_is_found() {
     is_found("FearsLoss", "radio-loss", ruled(Rule::FearsLoss));
 }
