@@ -8,7 +8,7 @@ use lab::EngineKind;
 use scenario::Scenario;
 use tables::numbers;
 
-use crate::criteria::Criteria;
+use crate::criteria::{Criteria, Experiment};
 use crate::drawn;
 
 /// The controllers that run beside the subject, in its place and on the same seeds. Beside a controller of the kernel, those
@@ -20,7 +20,7 @@ pub const REFERENCES: [ControllerKind; 4] = [
     ControllerKind::Bbr3,
 ];
 
-/// How much is run.
+/// How much is run. What is not run counts none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Extent {
     /// The seeds of each experiment with a path of its own.
@@ -44,21 +44,38 @@ impl Extent {
         seeds: 60,
         paths: drawn::PATHS,
     };
+
+    /// What these experiments take of it.
+    pub(crate) fn of(self, experiments: &[Experiment]) -> Extent {
+        let has = |drawn: bool| experiments.iter().any(|one| one.drawn == drawn);
+        Extent {
+            seeds: if has(false) { self.seeds } else { 0 },
+            paths: if has(true) { self.paths } else { 0 },
+        }
+    }
+
+    /// Whether all that both have run is the same.
+    pub fn is_like(self, other: Extent) -> bool {
+        let is_like = |one: u64, other: u64| one == other || one == 0 || other == 0;
+        is_like(self.seeds, other.seeds) && is_like(self.paths as u64, other.paths as u64)
+    }
 }
 
 /// `4 seeds and 12 drawn paths`.
 impl fmt::Display for Extent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", numbers::count(self.seeds, "seed"))?;
-        match self.paths {
-            0 => Ok(()),
-            paths => write!(f, " and {}", numbers::count(paths as u64, "drawn path")),
+        let seeds = numbers::count(self.seeds, "seed");
+        let paths = numbers::count(self.paths as u64, "drawn path");
+        match (self.seeds, self.paths) {
+            (_, 0) => write!(f, "{seeds}"),
+            (0, _) => write!(f, "{paths}"),
+            _ => write!(f, "{seeds} and {paths}"),
         }
     }
 }
 
 /// One scenario with one seed: every controller runs it.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Case {
     /// The index of its experiment.
     pub experiment: usize,
@@ -71,7 +88,7 @@ pub(crate) struct Case {
 }
 
 /// What is run, and for which controller.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Planned {
     pub criteria: Criteria,
     pub extent: Extent,

@@ -20,9 +20,9 @@ pub struct Evaluation {
     pub controller: String,
     /// The engine of the runs.
     pub engine: EngineKind,
-    /// The seeds of each experiment.
+    /// The seeds of each experiment with a path of its own; 0 without such experiments.
     pub seeds: u64,
-    /// The number of drawn paths.
+    /// The number of drawn paths; 0 without experiments over them.
     pub paths: usize,
     /// A row for each criterion, in their order.
     pub rows: Vec<Row>,

@@ -37,9 +37,10 @@
 //! }
 //!
 //! let brisk = evaluate::Subject::new("Brisk", |connection| LossBased::of(connection, Brisk))?;
-//! let evaluation = evaluate::evaluate(&brisk, evaluate::Extent::QUICK);
+//! let criteria = evaluate::Criteria::named(&["harm-cubic", "late-starter"])?;
+//! let evaluation = evaluate::evaluate(&brisk, &criteria, evaluate::Extent::QUICK);
 //! print!("{}", evaluation.text(None));
-//! # Ok::<(), scenario::ControllerError>(())
+//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
 mod against;
@@ -65,8 +66,12 @@ pub use work::{Measured, Work};
 use congestion::Controller;
 use lab::Cancel;
 
-/// Evaluates a controller by all criteria, on all processors.
-pub fn evaluate<C: Controller + 'static>(subject: &Subject<C>, extent: Extent) -> Evaluation {
-    let work = Work::new(subject, Criteria::rfc9743(), extent);
+/// Evaluates a controller by these criteria, on all processors. [`Criteria::rfc9743`] are all.
+pub fn evaluate<C: Controller + 'static>(
+    subject: &Subject<C>,
+    criteria: &Criteria,
+    extent: Extent,
+) -> Evaluation {
+    let work = Work::new(subject, criteria, extent);
     work.run(subject, None, &|_| (), &Cancel::new())
 }

@@ -44,10 +44,10 @@ impl Evaluation {
         let statements = self.statements.iter();
         let statement =
             |one: &crate::Statement| format!("{} {}: {}", one.section, one.title, one.text);
-        let mut facts = vec![
-            format!("engine {}", self.engine),
-            format!("seeds 1 to {}", self.seeds),
-        ];
+        let mut facts = vec![format!("engine {}", self.engine)];
+        if self.seeds > 0 {
+            facts.push(format!("seeds 1 to {}", self.seeds));
+        }
         if self.paths > 0 {
             facts.push(format!("the first {} of the drawn paths", self.paths));
         }

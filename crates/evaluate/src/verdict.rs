@@ -11,7 +11,7 @@ use crate::criteria::{Better, Criterion, Protects};
 const MOST_RATIO: f64 = 100.0;
 
 /// The subject is better if it is so many times as good, by the whole interval.
-const CLEARLY: f64 = 1.1;
+pub(crate) const CLEARLY: f64 = 1.1;
 
 /// The verdict on a criterion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -42,6 +42,15 @@ impl fmt::Display for Verdict {
 }
 
 impl Verdict {
+    /// All, from the best to the one that says least.
+    pub const ALL: [Verdict; 5] = [
+        Verdict::Better,
+        Verdict::Safe,
+        Verdict::Worse,
+        Verdict::Harms,
+        Verdict::Unsure,
+    ];
+
     /// Whether the controller is worse than what is tolerated.
     pub fn is_bad(self) -> bool {
         matches!(self, Verdict::Worse | Verdict::Harms)

@@ -1,6 +1,7 @@
 //! Directories for results that users name.
 
 use std::fs;
+use std::io::Error;
 use std::path::{Path, PathBuf};
 
 use files::others;
@@ -21,32 +22,52 @@ impl Drop for MadeDirectory {
     }
 }
 
+/// Checks before the work that [`make()`] can make the directory that `option` names, and makes nothing.
+pub fn check(option: &str, directory: &Path) -> Result<(), Failure> {
+    check_name(option, directory)?;
+    let mut ways = directory.ancestors();
+    let there = ways.find(|way| fs::symlink_metadata(way).is_ok());
+    // A relative path begins in the present directory.
+    try_at(&there.unwrap_or(Path::new("")).join(tried()))
+        .map_err(|error| wrong(option, directory, &error))
+}
+
 /// Makes the directory that `option` names, if necessary, and checks that files can be written into it.
 pub fn make(option: &str, directory: &Path) -> Result<MadeDirectory, Failure> {
-    let wrong = |error| Failure::usage(format_args!("{option} {}: {error}", directory.display()));
+    check_name(option, directory)?;
+    let ways = directory.ancestors().take_while(|way| {
+        let is_named = !way.as_os_str().is_empty();
+        is_named && fs::symlink_metadata(way).is_err()
+    });
+    let made = MadeDirectory(ways.map(Path::to_owned).collect());
+    files::make_directory(directory, 0o777)
+        // Another user may have laid a link meanwhile.
+        .and_then(|()| others::check_links(directory))
+        .and_then(|()| try_at(&directory.join(tried())))
+        .map_err(|error| wrong(option, directory, &error))?;
+    Ok(made)
+}
+
+/// Checks that the name is no file's, and that no link leads nowhere or was laid by another user.
+fn check_name(option: &str, directory: &Path) -> Result<(), Failure> {
     if directory.exists() && !directory.is_dir() {
         let name = directory.display();
         return Err(Failure::usage(format_args!(
             "{option} {name} is not a directory; give another name"
         )));
     }
-    let check_links = || others::check_links(directory);
-    check_links()
+    others::check_links(directory)
         .and_then(|()| check_end(directory))
-        .map_err(wrong)?;
-    let ways = directory.ancestors().take_while(|way| {
-        let is_named = !way.as_os_str().is_empty();
-        is_named && fs::symlink_metadata(way).is_err()
-    });
-    let made = MadeDirectory(ways.map(Path::to_owned).collect());
-    // A name that nobody has: there may be a directory called fullpipe.
-    let tried = directory.join(format!(".fullpipe-{}", std::process::id()));
-    files::make_directory(directory, 0o777)
-        // Another user may have laid a link meanwhile.
-        .and_then(|()| check_links())
-        .and_then(|()| try_at(&tried))
-        .map_err(wrong)?;
-    Ok(made)
+        .map_err(|error| wrong(option, directory, &error))
+}
+
+/// A name that nobody has: there may be a directory called fullpipe.
+fn tried() -> String {
+    format!(".fullpipe-{}", std::process::id())
+}
+
+fn wrong(option: &str, directory: &Path, error: &Error) -> Failure {
+    Failure::usage(format_args!("{option} {}: {error}", directory.display()))
 }
 
 #[cfg(test)]
@@ -77,6 +98,8 @@ mod tests {
     fn a_directory_without_results_is_removed_and_no_other() {
         let home = tempfile::tempdir().expect("a directory");
         let [above, own] = ["above", "above/own"].map(|name| home.path().join(name));
+        check("--out", &own).expect("room");
+        assert!(!above.exists());
         drop(make("--out", &own).expect("room"));
         assert!(!above.exists());
         let made = make("--out", &own).expect("room");
@@ -91,6 +114,10 @@ mod tests {
         fs::remove_file(own.join("results")).expect("removed");
         drop(make("--out", &own).expect("there already"));
         assert!(own.exists());
+        for below in ["notes/own", "notes/own/deep"] {
+            check("--out", &above.join(below)).expect_err("below a file");
+        }
+        check("--out", &own).expect("there already");
         let error = make("--out", &above.join("notes")).expect_err("a file");
         assert!(
             error
@@ -106,6 +133,7 @@ mod tests {
         assert!(error.to_string().ends_with(&said), "{error}");
         assert!(!above.join("no").exists());
         // Nobody can make a directory there, not even root.
+        check("--out", Path::new("/proc/no/such")).expect_err("no place for directories");
         make("--out", Path::new("/proc/no/such")).expect_err("no place for directories");
     }
 }

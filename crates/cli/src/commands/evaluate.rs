@@ -86,10 +86,10 @@ pub fn run(options: &Options) -> Result<(), Failure> {
         (_, true) => Extent::QUICK,
         _ => Extent::WHOLE,
     };
-    if let Some(older) = &older {
-        check_alike(older, subject.engine(), extent)?;
-    }
     let work = Work::new(&subject, &criteria, extent);
+    if let Some(older) = &older {
+        check_alike(older, subject.engine(), work.extent())?;
+    }
     let directory = options.scenarios.as_deref();
     let scenarios = directory.map(|directory| Scenarios::at(directory, &criteria, &work));
     let scenarios = scenarios.transpose()?;
@@ -103,7 +103,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     let _awake = options.awake.prepare(&[subject.engine()])?;
     work.check_here().map_err(Failure::failed)?;
     if !options.quiet {
-        announce(options, &work, subject.engine(), extent);
+        announce(options, &work, subject.engine());
     }
     let (_runtime, cancel) = interrupt::cancel()?;
     let bar = WorkBar::of_runs("evaluate", subject.engine(), &all, options.quiet);
@@ -145,7 +145,7 @@ fn check_alike(older: &Evaluation, engine: EngineKind, extent: Extent) -> Result
         )));
     }
     let was = older.extent();
-    if was != extent {
+    if !was.is_like(extent) {
         return Err(Failure::usage(format_args!(
             "--against: has {was}, and this evaluation {extent}; give --quick for both or for neither"
         )));
@@ -154,7 +154,7 @@ fn check_alike(older: &Evaluation, engine: EngineKind, extent: Extent) -> Result
 }
 
 /// Says what is run, what is not, and how long it takes in real time.
-fn announce(options: &Options, work: &Work, engine: EngineKind, extent: Extent) {
+fn announce(options: &Options, work: &Work, engine: EngineKind) {
     let all = work.runs();
     let durations = all.iter().filter_map(|run| run.scenario.duration);
     let one_by_one = durations.fold(Duration::ZERO, |sum, next| sum + next);
@@ -166,8 +166,9 @@ fn announce(options: &Options, work: &Work, engine: EngineKind, extent: Extent) 
         String::new()
     };
     output::note(format_args!(
-        "{runs} of {} and the references, over {extent} on engine {engine}{took}",
-        options.controller
+        "{runs} of {} and the references, over {} on engine {engine}{took}",
+        options.controller,
+        work.extent()
     ));
     if !work.left_out().is_empty() {
         output::note(format_args!(
@@ -266,16 +267,25 @@ struct Scenarios<'d> {
 }
 
 impl Scenarios<'_> {
-    /// Checks before the runs that they can be written. A directory that is missing is made only for this.
+    /// Checks before the runs that they can be written. A directory that is missing is made after them: others may need it,
+    /// too, and nobody would remove it after a kill.
     fn at<'d>(
         directory: &'d Path,
         criteria: &Criteria,
         work: &Work,
     ) -> Result<Scenarios<'d>, Failure> {
-        let _made = directory::make("--scenarios", directory)?;
+        directory::check("--scenarios", directory)?;
+        let is_there = directory.exists();
         let is_run = |name: &&str| !work.left_out().iter().any(|one| one == name);
         let names = criteria.names().filter(is_run);
-        let file = |name: &str| OwnFile::at(&scenario_file(directory, name), &own_file::WORST_CASE);
+        let file = |name: &str| {
+            let (file, kind) = (scenario_file(directory, name), &own_file::WORST_CASE);
+            if is_there {
+                OwnFile::at(&file, kind)
+            } else {
+                Ok(OwnFile::in_new_directory(&file, kind))
+            }
+        };
         Ok(Scenarios {
             directory,
             files: names.map(file).collect::<Result<_, _>>()?,

@@ -78,6 +78,14 @@ impl OwnFile {
         path.map(|path| OwnFile::at(path, kind)).transpose()
     }
 
+    /// A place in a directory that is made only for the file: nothing is there.
+    pub fn in_new_directory(path: &Path, kind: &'static Kind) -> OwnFile {
+        OwnFile {
+            path: path.to_owned(),
+            kind,
+        }
+    }
+
     /// Checks before the work that a file of this kind may be written to `path`.
     ///
     /// # Errors

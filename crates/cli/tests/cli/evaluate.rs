@@ -3,9 +3,10 @@
 use std::fs::{self, File};
 use std::os::unix::fs::symlink;
 
+use rustix::process::Signal;
 use serde_json::Value;
 
-use crate::support::{fullpipe, refused};
+use crate::support::{Running, fullpipe, refused};
 
 /// A quick evaluation by cheap criteria.
 const CHEAP: [&str; 6] = [
@@ -82,6 +83,43 @@ const ONE: [&str; 6] = [
     "--only",
     "constrained",
 ];
+
+#[test]
+fn what_is_run_and_what_is_tolerated_is_said() {
+    let text = succeeded(&ONE);
+    let said = "reno, by 1 criterion of RFC 9743 over 4 seeds on engine sim: ";
+    assert!(text.starts_with(said), "{text}");
+    let headings = text.lines().find(|line| line.starts_with("RFC"));
+    let headings = headings.expect("a table");
+    assert!(
+        headings.contains("tolerated") && headings.contains("floor"),
+        "{text}"
+    );
+}
+
+/// Whoever kills it leaves no directory behind, and another evaluation may make the same directory meanwhile.
+#[test]
+fn the_directory_of_scenarios_is_made_after_the_runs() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let arguments = [
+        "evaluate",
+        "cubic",
+        "--quick",
+        "--scenarios",
+        "new/scenarios",
+    ];
+    let mut running = Running::start(directory.path(), arguments);
+    running.stderr_line_with("runs of cubic");
+    running.signal(Signal::KILL);
+    running.finish();
+    let left = fs::read_dir(directory.path()).expect("there");
+    assert_eq!(left.count(), 0);
+    let below = directory.path().join("file");
+    fs::write(&below, "").expect("is written");
+    let below = below.join("scenarios").display().to_string();
+    let arguments = [&ONE[..], &["--scenarios", &below]].concat();
+    refused(arguments, 2, &["--scenarios", "file/scenarios"]);
+}
 
 #[test]
 fn an_older_evaluation_that_cannot_be_compared_is_refused_before_the_runs() {
