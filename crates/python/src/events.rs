@@ -17,7 +17,7 @@ macro_rules! told {
         $(#[$class])*
         #[pyclass(frozen, get_all, module = "fullpipe")]
         pub struct $name {
-            $($(#[$about])* $field: $kind,)*
+            $($(#[$about])* pub $field: $kind,)*
         }
 
         impl Default for $name {

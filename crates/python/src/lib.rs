@@ -10,6 +10,7 @@ mod controller;
 mod error;
 mod evaluate;
 mod events;
+mod gym;
 mod json;
 mod looks;
 mod nesting;
@@ -34,6 +35,8 @@ mod _native {
     use crate::evaluate::{AwayEvaluation, Judged, evaluate, part};
     #[pymodule_export]
     use crate::events::{Ack, Connection};
+    #[pymodule_export]
+    use crate::gym::{Environments, View, fields};
     #[pymodule_export]
     use crate::looks::looks;
     #[pymodule_export]

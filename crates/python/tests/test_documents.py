@@ -78,6 +78,16 @@ def test_the_page_about_python_runs_from_its_first_line_to_its_last(here):
         names["ray"].shutdown()
 
 
+def test_the_page_about_environments_trains_an_agent(here):
+    pytest.importorskip("gymnasium", reason="Gymnasium is not installed; in a clone, pip install '.[gym]'")
+    shutil.copytree(ROOT / "scenarios", here / "scenarios")
+    names = {}
+    for snippet in snippets("gym.md"):
+        exec(compile(snippet, snippet, "exec"), names)
+    assert names["learned"] > names["by_chance"]
+    assert list(names["evaluation"].verdicts) == ["constrained"]
+
+
 def test_the_page_about_records_reads_one(here, scenario):
     for package in ("polars", "pandas", "pyarrow"):
         pytest.importorskip(package, reason=f"{package} is not installed")

@@ -11,6 +11,7 @@ import pytest
 def test_stubs_are_the_module(tmp_path):
     pytest.importorskip("mypy", reason="mypy is not installed; pip install '.[test]'")
     pytest.importorskip("ray", reason="Ray, which a module uses, is not installed; pip install '.[ray]'")
+    pytest.importorskip("gymnasium", reason="Gymnasium, which a module uses, is not installed; pip install '.[gym]'")
     command = [sys.executable, "-m", "mypy.stubtest", "--concise", "fullpipe"]
     compared = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert compared.returncode == 0, compared.stdout + compared.stderr
@@ -19,6 +20,7 @@ def test_stubs_are_the_module(tmp_path):
 def test_python_code_has_the_types_that_it_states(tmp_path):
     pytest.importorskip("mypy", reason="mypy is not installed; pip install '.[test]'")
     pytest.importorskip("ray", reason="Ray, which a module uses, is not installed; pip install '.[ray]'")
+    pytest.importorskip("gymnasium", reason="Gymnasium, which a module uses, is not installed; pip install '.[gym]'")
     command = [sys.executable, "-m", "mypy", "--strict", "--package", "fullpipe"]
     checked = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert checked.returncode == 0, checked.stdout

@@ -122,6 +122,19 @@ impl<T: Tap, C: Controller> Run<T, C> {
     ///
     /// The scenario has no duration, and its path lets nothing through; or the packets exceed the bounds of their room.
     pub fn step(&mut self) -> Result<bool, RunError> {
+        self.step_of(MAX_EVENTS_PER_STEP)
+    }
+
+    /// Runs as [`Run::step`] does, but for one event at most: for whoever acts between an event and the next.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Run::step`].
+    pub fn step_event(&mut self) -> Result<bool, RunError> {
+        self.step_of(1)
+    }
+
+    fn step_of(&mut self, most: usize) -> Result<bool, RunError> {
         while self.is_under_way() {
             let at = self.next_sample();
             // An idle link stays idle until the next event.
@@ -130,7 +143,7 @@ impl<T: Tap, C: Controller> Run<T, C> {
             } else {
                 self.is_idle = false;
                 let until = Time::ZERO + at;
-                if !self.simulation.run_events(until, MAX_EVENTS_PER_STEP) {
+                if !self.simulation.run_events(until, most) {
                     let excess = self.simulation.excess();
                     return excess.map_or(Ok(true), |of| Err(RunError::excess(of, self.at())));
                 }

@@ -13,7 +13,7 @@ use congestion::Controller;
 use record::Record;
 use scenario::{Crossing, Network, Scenario};
 use simulate::{
-    Bounds, Flows, Hops, MakeControllers, NOTHING_SENT, Progress, Room, Run, Tap, ours,
+    Bounds, Flows, Hops, MakeControllers, NOTHING_SENT, Progress, Room, Run, RunError, Tap, ours,
 };
 
 use crate::engine::{Cancel, Engine};
@@ -121,11 +121,26 @@ impl Sim {
     ) -> Result<Record, EngineError> {
         let begin = Instant::now();
         let network = scenario.network();
-        let (hops, flows) = (Hops::of(&network), Flows::new(scenario, NOTHING_SENT));
-        let (hops, flows) = (hops.without_samples(), flows.without_samples());
-        let run = Run::new(&network, controllers, hops, flows, (), self.room())?;
+        let run = self.begin(&network, controllers)?;
         let (record, ()) = record(run, &network, begin, watch, cancel)?;
         Ok(record)
+    }
+
+    /// Begins a run that records no samples over time, for whoever steps it.
+    ///
+    /// # Errors
+    ///
+    /// The scenario is invalid, or asks for something impossible; or `controllers` returns an error for a group.
+    pub fn begin<C: Controller>(
+        &self,
+        network: &Network<'_>,
+        controllers: MakeControllers<'_, C>,
+    ) -> Result<Run<(), C>, RunError> {
+        let (hops, flows) = (
+            Hops::of(network).without_samples(),
+            Flows::new(network.scenario(), NOTHING_SENT).without_samples(),
+        );
+        Run::new(network, controllers, hops, flows, (), self.room())
     }
 
     /// Runs a scenario as [`Engine::run`] does, and writes captures (pcapng) of what each flow's sending end and
