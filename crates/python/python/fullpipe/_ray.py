@@ -45,7 +45,7 @@ def drive(
     if not ray.is_initialized():
         ray.init(logging_level=logging.WARNING)
     cluster = _Cluster()
-    works = _work if isinstance(grid, _native._Grid) else _evaluate
+    works = _evaluate if isinstance(grid, _native._Evaluating) else _work
     work: Any = ray.remote(num_cpus=1, max_retries=MAX_RETRIES)(works)
     flying: dict[Any, int] = {}
     ended, size = 0, 1
