@@ -288,7 +288,12 @@ mod tests {
         path.complete();
         Question {
             path,
-            controllers: ControllerKind::ALL.to_vec(),
+            controllers: vec![
+                ControllerKind::Bbr3,
+                ControllerKind::Bbr1,
+                ControllerKind::Cubic,
+                ControllerKind::Reno,
+            ],
             paths: None,
             duration: None,
             seed: 1,
