@@ -132,7 +132,8 @@ impl Work {
         runs.try_for_each(|run| engine.check_here(&self.plan.runs[*run].scenario))
     }
 
-    /// [Does the runs](Work::measured), and judges. If cancelled, the evaluation lacks the runs that have not ended.
+    /// Does the runs, and judges. `jobs` is the number of runs at a time, by default the number of processors. If
+    /// cancelled, the evaluation lacks the runs that have not ended.
     pub fn run<C: congestion::Controller + 'static>(
         &self,
         subject: &Subject<C>,
@@ -140,17 +141,6 @@ impl Work {
         watch: &(dyn Fn(Event) + Sync),
         cancel: &Cancel,
     ) -> Evaluation {
-        self.judge(&self.measured(subject, jobs, watch, cancel))
-    }
-
-    /// Does the runs. `jobs` is the number of runs at a time, by default the number of processors.
-    pub fn measured<C: congestion::Controller + 'static>(
-        &self,
-        subject: &Subject<C>,
-        jobs: Option<NonZeroUsize>,
-        watch: &(dyn Fn(Event) + Sync),
-        cancel: &Cancel,
-    ) -> Measured {
         let bench = Bench(subject);
         let execution = Execution {
             watch,
@@ -158,17 +148,17 @@ impl Work {
         };
         let all = 0..self.plan.runs.len();
         if self.planned.engine == EngineKind::Sim {
-            return self.measure(all, &execution);
+            return self.judge(&self.measure(all, &execution));
         }
         let engine = self.planned.engine.engine();
-        self.measure(
+        self.judge(&self.measure(
             all,
             &Execution {
                 engine: engine.as_ref(),
                 repeats: Some(runs::REPEATS),
                 ..execution
             },
-        )
+        ))
     }
 
     /// Does the runs at these places, on this machine, on one processor: a part of the work for
@@ -212,32 +202,13 @@ impl Work {
 
     /// Judges what the runs have measured.
     pub fn judge(&self, measured: &Measured) -> Evaluation {
-        self.judged(&self.planned, measured)
-    }
-
-    /// Judges each reference as the subject, by the runs that it has here: they are all that its own evaluation takes.
-    pub fn judge_references(&self, measured: &Measured) -> Vec<Evaluation> {
-        let references = self.planned.references.iter().enumerate();
-        let judged = references.map(|(place, kind)| {
-            let mut planned = self.planned.clone();
-            planned.controller = kind.name().to_owned();
-            for case in &mut planned.cases {
-                case.runs[0] = case.runs[place + 1];
-                case.scenario = Arc::clone(&self.plan.runs[case.runs[0]].scenario);
-            }
-            self.judged(&planned, measured)
-        });
-        judged.collect()
-    }
-
-    fn judged(&self, planned: &Planned, measured: &Measured) -> Evaluation {
         let failed = measured.failed.iter();
         let failed = failed.map(|(at, reason)| format!("{}: {reason}", self.plan.runs[*at].name));
         let values = |case: &Case, controller: usize, criterion: usize| {
             let values = measured.values.get(&case.runs[controller])?;
             Some(values[criterion])
         };
-        Evaluation::of(planned, failed.collect(), &values)
+        Evaluation::of(&self.planned, failed.collect(), &values)
     }
 }
 

@@ -8,7 +8,7 @@ use std::thread;
 use ::gym::{Episode, OBSERVATION, Row, Seen, TRUTH};
 use document::tree::Node;
 use lab::Cancel;
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyMemoryError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use simulate::RunError;
@@ -122,7 +122,7 @@ impl View {
 /// Episodes that are stepped together.
 #[pyclass(name = "_Environments", module = "fullpipe")]
 pub struct Environments {
-    episodes: Vec<Option<Episode>>,
+    episodes: Vec<Option<Box<Episode>>>,
 }
 
 #[pymethods]
@@ -131,9 +131,15 @@ impl Environments {
     fn new(count: Asked<'_, '_>) -> PyResult<Environments> {
         let count = arguments::count("num_envs", count)?;
         let count = count.map_or(1, NonZeroUsize::get);
-        Ok(Environments {
-            episodes: iter::repeat_with(|| None).take(count).collect(),
-        })
+        let mut episodes = Vec::new();
+        let there = episodes.try_reserve_exact(count);
+        there.map_err(|_| {
+            PyMemoryError::new_err(format!(
+                "num_envs: {count} environments have no room in memory; give fewer"
+            ))
+        })?;
+        episodes.resize_with(count, || None);
+        Ok(Environments { episodes })
     }
 
     /// Begins an episode in this place. The next step goes on to its first decision.
@@ -163,7 +169,7 @@ impl Environments {
         })?;
         let free = self.episodes.get_mut(place);
         let free = free.ok_or_else(|| PyValueError::new_err("place: there is no such place"))?;
-        *free = Some(episode);
+        *free = Some(Box::new(episode));
         Ok(())
     }
 
@@ -181,7 +187,7 @@ impl Environments {
         let mut jobs = Vec::new();
         for (episode, [pacing, window]) in self.episodes.iter_mut().zip(pairs) {
             let episode = episode
-                .as_mut()
+                .as_deref_mut()
                 .ok_or_else(|| error::of_run("step: no episode has begun; call reset first"))?;
             jobs.push((episode, action(*pacing, *window)?));
         }
@@ -194,7 +200,7 @@ impl Environments {
 
     /// The record of the episode in this place, until now.
     fn record(&self, py: Python<'_>, place: usize) -> PyResult<Record> {
-        let episode = self.episodes.get(place).and_then(Option::as_ref);
+        let episode = self.episodes.get(place).and_then(Option::as_deref);
         let episode = episode
             .ok_or_else(|| error::of_run("record: no episode has begun; call reset first"))?;
         Ok(Record::new(py.detach(|| episode.record())))
