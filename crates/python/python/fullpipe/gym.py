@@ -241,7 +241,7 @@ class VectorEnv(gymnasium.vector.VectorEnv[Floats, Floats, NDArray[Any]]):
         """Begins an episode in each environment. ``seed`` may be a list of one for each."""
         if isinstance(seed, int):
             seed = range(seed, seed + self.num_envs)
-        seeds = [None] * self.num_envs if seed is None else list(seed)
+        seeds: list[int | None] = [None] * self.num_envs if seed is None else list(seed)
         if len(seeds) != self.num_envs:
             raise ValueError(f"seed: {len(seeds)} seeds for {self.num_envs} environments; give one for each")
         for place, own in enumerate(seeds):
