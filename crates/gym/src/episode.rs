@@ -111,6 +111,8 @@ impl Episode {
             self.is_over = !has_more || self.has_ended();
             events = events.wrapping_add(1);
             if events.is_multiple_of(EVENTS) && !go_on() {
+                // What was decided is decided: the next call goes on to the decision that this one would have come to.
+                self.is_new = true;
                 return Ok(None);
             }
         }

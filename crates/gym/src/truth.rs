@@ -12,6 +12,8 @@ pub const TRUTH: [&str; 3] = ["at_s", "path_goodput_bps", "path_rtt_ms"];
 pub struct Truth {
     /// The rates of the links in the direction of data.
     rates: Vec<Course<Option<Rate>>>,
+    /// Whether the rate of one of them follows a trace, which has no rate at a time.
+    is_traced: bool,
     /// The RTprops of these links.
     rtts: Vec<Course<Duration>>,
     /// The flow's RTprop less those of the links at the start.
@@ -32,6 +34,9 @@ impl Truth {
                 .iter()
                 .map(|crossing| network.direction(*crossing).rates())
                 .collect(),
+            is_traced: route
+                .iter()
+                .any(|crossing| network.direction(*crossing).trace.is_some()),
             rtts: links().map(|link| link.rtts()).collect(),
             access_ms: ms(network.rtprop(group)) - crossed,
             payload_share,
@@ -39,11 +44,12 @@ impl Truth {
         }
     }
 
-    /// The time; the goodput that the slowest link lets through, NaN if no link has a rate; and the round-trip time of a full
-    /// packet that waits nowhere.
+    /// The time; the goodput that the slowest link lets through, NaN if no link has a rate or one follows a trace; and the
+    /// round-trip time of a full packet that waits nowhere.
     pub fn at(&self, at: Duration) -> [f64; TRUTH.len()] {
         let rates = self.rates.iter().filter_map(|rate| rate.at(at));
-        let rate = rates.min().map(|rate| rate.bits_per_sec() as f64);
+        let rate = rates.min().filter(|_| !self.is_traced);
+        let rate = rate.map(|rate| rate.bits_per_sec() as f64);
         let crossed: f64 = self.rtts.iter().map(|rtt| ms(rtt.at(at))).sum();
         let transmission = rate.filter(|rate| *rate > 0.0);
         let transmission = transmission.map_or(0.0, |rate| self.packet_bits / rate * 1e3);

@@ -177,7 +177,7 @@ impl View {
         self.due_ns = now_ns.saturating_add(self.interval_ns.max(self.srtt_ns.unwrap_or(0)));
         [
             ms(time_ns),
-            share(step.delivered * 8, time_ns) * 1e9,
+            share(step.delivered, time_ns) * 8e9,
             step.rate_bps as f64,
             rtt_ms,
             share(lost, lost + step.delivered),
@@ -214,7 +214,7 @@ impl View {
         self.srtt_ns = Some(match self.srtt_ns {
             Some(srtt) => srtt - srtt / 8 + rtt / 8,
             None => {
-                let rate = share(self.cwnd * 8, rtt) * 1e9;
+                let rate = share(self.cwnd, rtt.max(1)) * 8e9;
                 self.rate_bps = (rate as u64).clamp(self.mss * 8, MAX_RATE_BPS);
                 rtt
             }

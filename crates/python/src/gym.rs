@@ -1,4 +1,4 @@
-//! Environments for those who learn controllers: the native half of `fullpipe.gym`.
+//! Environments for those who train controllers: the native half of `fullpipe.gym`.
 
 use std::iter;
 use std::num::NonZeroUsize;
@@ -8,7 +8,7 @@ use std::thread;
 use ::gym::{Episode, OBSERVATION, Row, Seen, TRUTH};
 use document::tree::Node;
 use lab::Cancel;
-use pyo3::exceptions::{PyMemoryError, PyValueError};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use simulate::RunError;
@@ -20,6 +20,9 @@ use crate::events;
 use crate::record::Record;
 use crate::said::Reader;
 use crate::waiting::interruptible;
+
+/// The most environments that are stepped together: each holds a simulation.
+const MAX_ENVIRONMENTS: usize = 100_000;
 
 /// The controller's name in the records of episodes.
 const AGENT: &str = "python:Agent";
@@ -122,7 +125,7 @@ impl View {
 /// Episodes that are stepped together.
 #[pyclass(name = "_Environments", module = "fullpipe")]
 pub struct Environments {
-    episodes: Vec<Option<Box<Episode>>>,
+    episodes: Vec<Option<Episode>>,
 }
 
 #[pymethods]
@@ -131,15 +134,13 @@ impl Environments {
     fn new(count: Asked<'_, '_>) -> PyResult<Environments> {
         let count = arguments::count("num_envs", count)?;
         let count = count.map_or(1, NonZeroUsize::get);
-        let mut episodes = Vec::new();
-        let there = episodes.try_reserve_exact(count);
-        there.map_err(|_| {
-            PyMemoryError::new_err(format!(
-                "num_envs: {count} environments have no room in memory; give fewer"
-            ))
-        })?;
-        episodes.resize_with(count, || None);
-        Ok(Environments { episodes })
+        if count > MAX_ENVIRONMENTS {
+            let message = format!("num_envs: {count} are more than {MAX_ENVIRONMENTS}; give fewer");
+            return Err(error::of_field(&message, "num_envs", None));
+        }
+        Ok(Environments {
+            episodes: iter::repeat_with(|| None).take(count).collect(),
+        })
     }
 
     /// Begins an episode in this place. The next step goes on to its first decision.
@@ -169,7 +170,7 @@ impl Environments {
         })?;
         let free = self.episodes.get_mut(place);
         let free = free.ok_or_else(|| PyValueError::new_err("place: there is no such place"))?;
-        *free = Some(Box::new(episode));
+        *free = Some(episode);
         Ok(())
     }
 
@@ -187,7 +188,7 @@ impl Environments {
         let mut jobs = Vec::new();
         for (episode, [pacing, window]) in self.episodes.iter_mut().zip(pairs) {
             let episode = episode
-                .as_deref_mut()
+                .as_mut()
                 .ok_or_else(|| error::of_run("step: no episode has begun; call reset first"))?;
             jobs.push((episode, action(*pacing, *window)?));
         }
@@ -198,9 +199,14 @@ impl Environments {
         Ok(bytes(py, rows.iter().flat_map(numbers)))
     }
 
+    /// Ends all episodes, and frees their memory.
+    fn close(&mut self) {
+        self.episodes.fill_with(|| None);
+    }
+
     /// The record of the episode in this place, until now.
     fn record(&self, py: Python<'_>, place: usize) -> PyResult<Record> {
-        let episode = self.episodes.get(place).and_then(Option::as_deref);
+        let episode = self.episodes.get(place).and_then(Option::as_ref);
         let episode = episode
             .ok_or_else(|| error::of_run("record: no episode has begun; call reset first"))?;
         Ok(Record::new(py.detach(|| episode.record())))

@@ -271,8 +271,11 @@ def test_wrong_calls_are_answered(scenario):
     for seeds in ([], [1], [1, 2, 3]):
         with pytest.raises(ValueError, match="^seed: .* for 2 environments; give one for each"):
             gym.VectorEnv(2, scenario).reset(seed=seeds)
-    with pytest.raises(MemoryError, match="^num_envs: .*give fewer"):
-        gym.VectorEnv(2**60, scenario)
+    with pytest.raises(fullpipe.ScenarioError, match="^num_envs: .*give fewer"):
+        gym.VectorEnv(10**9, scenario)
+    env.close()
+    with pytest.raises(fullpipe.EngineError, match="call reset first"):
+        env.step([0, 0])
     with pytest.raises(NotImplementedError, match="decide"):
         fullpipe.run(scenario, set={"flow.0.controller": gym.Controller})
 

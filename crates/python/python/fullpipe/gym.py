@@ -1,4 +1,4 @@
-"""Environments of Gymnasium, for those who learn controllers. In a clone, ``pip install '.[gym]'`` installs what they need.
+"""Environments of Gymnasium, for those who train controllers. In a clone, ``pip install '.[gym]'`` installs what they need.
 
 >>> import gymnasium, fullpipe.gym
 >>> env = gymnasium.make("fullpipe/Path-v0", scenario="scenarios/loss-1pct.toml")
@@ -71,7 +71,7 @@ def full_pipe(observation: Floats, info: Mapping[str, Any]) -> Any:
     # A path in an outage is in full use.
     share = np.maximum(seen["delivered_bps"], 1) / np.maximum(info["path_goodput_bps"], 1)
     used = np.log2(np.clip(share, _LEAST_SHARE, 1))
-    queue = np.maximum(seen["rtt_ms"] / info["path_rtt_ms"] - 1, 0)
+    queue = np.maximum(seen["rtt_ms"] / np.maximum(info["path_rtt_ms"], 1e-3) - 1, 0)
     return seen["time_ms"] / 1e3 * (used - queue - 10 * seen["loss_share"])
 
 
@@ -149,7 +149,7 @@ class _Episodes:
     def check(self, rows: NDArray[np.float64]) -> None:
         """Refuses a path for which the reward by default has no value."""
         if self.reward is full_pipe and np.isnan(rows[:, _CAPACITY]).any():
-            message = "reward: no link of this flow's route has a rate, with which the usual reward compares; give a reward"
+            message = "reward: this flow's route has no link with a rate, or one that follows a trace; give a reward of your own"
             raise ScenarioError(message, "reward")
 
 
@@ -203,6 +203,10 @@ class Env(gymnasium.Env[Floats, Floats]):
     def record(self) -> _native.Record:
         """The record of the episode until now, without samples over time."""
         return self._episodes.native.record(0)
+
+    def close(self) -> None:
+        """Ends the episode, and frees its memory."""
+        self._episodes.native.close()
 
 
 class VectorEnv(gymnasium.vector.VectorEnv[Floats, Floats, NDArray[Any]]):
@@ -259,6 +263,10 @@ class VectorEnv(gymnasium.vector.VectorEnv[Floats, Floats, NDArray[Any]]):
     ) -> tuple[Floats, NDArray[Any], NDArray[Any], NDArray[Any], dict[str, Any]]:
         """Takes an action in each environment, and goes on to the next decision of each."""
         is_new = self._is_over
+        actions = np.asarray(actions, np.float64)
+        if actions.shape != (self.num_envs, 2) or np.isnan(actions[~is_new]).any():
+            raise ValueError("action: give two numbers from -1 to 1 for each environment")
+        actions = np.where(is_new[:, None], 0.0, actions)
         for place in np.flatnonzero(is_new):
             self._episodes.begin(int(place), self._randoms[place], None)
         rows = self._episodes.step(actions)
@@ -269,6 +277,10 @@ class VectorEnv(gymnasium.vector.VectorEnv[Floats, Floats, NDArray[Any]]):
         terminated, truncated = rows[:, -2] > 0, rows[:, -1] > 0
         self._is_over = terminated | truncated
         return observations, rewards, terminated, truncated, _masked(infos)
+
+    def close_extras(self, **_: Any) -> None:
+        """Ends all episodes, and frees their memory."""
+        self._episodes.native.close()
 
 
 def _told(rows: NDArray[np.float64]) -> tuple[Floats, dict[str, Any]]:
@@ -293,7 +305,9 @@ class Controller:
     ...     def decide(self, observation):
     ...         return 0, 0
 
-    Each connection has an object of it. With the same decisions, the run is that of the environment, packet by packet.
+    Each connection has an object of it. With the same decisions, the run is that of the environment, packet by packet. Only
+    if several ACKs arrive at one instant (links that aggregate, or have no rate) does the controller decide at the first of
+    them, and an environment behind the last.
     """
 
     interval: ClassVar[str | None] = None
