@@ -9,11 +9,14 @@
 //! ```
 //!
 //! A virtual round trip takes the RTT, or 25 ms if that is longer: so flows with shorter RTTs get no more than one with 25 ms
-//! ("RTT-Independence"). A loss is answered as by Reno. Packets leave evenly, in bursts of a quarter of a millisecond.
+//! ("Reduced RTT-Dependence"). A loss is answered as by Reno. Packets leave evenly, in bursts of a quarter of a millisecond.
 //!
-//! Not included: detection of a queue that marks ECT(1) as ECT(0), with which Reno's response would be due ("Coexistence with
-//! Classic ECN"); CUBIC's growth, for long RTTs; windows below two packets; the slow transition to independence of the RTT
-//! (500 rounds in Linux), which is immediate here; the combination of reductions for a loss and marks of one round trip.
+//! Not included: detection of a queue that marks ECT(1) as ECT(0), with which Reno's response would be due; CUBIC's growth,
+//! for long RTTs; windows below two packets; a slow transition to independence of the RTT, which is immediate here; α that follows
+//! marks also while losses are repaired; the combination of reductions for a loss and marks of one round trip; undo and
+//! proportional rate reduction for a loss in a round trip with marks. The L4S team's Linux (`tcp_prague.c`) moreover skips a
+//! reduction that would follow a round trip after another, in place of one virtual round trip, and in its later versions starts
+//! with α = 0, halves the window once at the first mark, and varies the pacing rate by 3 %.
 
 use units::{Bytes, Duration, Ratio, Time};
 

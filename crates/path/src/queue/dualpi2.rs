@@ -10,7 +10,7 @@
 //! A PI controller moves the base probability p' by the distance of the delay from the target, and by its trend. A packet
 //! of the classic queue C is dropped, or marked if it is ECN-capable, with the probability p'²; one of the low-latency
 //! queue L is marked with the probability k p'. The rate of a classic flow is as 1/√p, and that of a scalable flow as 1/p:
-//! so both get the same from the same p'.
+//! so the ratio of their shares does not depend on p'.
 
 use serde::{Deserialize, Serialize};
 use units::{Bytes, ConfigError, Duration, Ratio, Time};
@@ -235,7 +235,7 @@ impl DualQueue {
     }
 
     /// The coupled mark, the step, and under overload the classic queue's drop (RFC 9332, appendix A.2). The step spares a
-    /// packet that leaves the queue empty.
+    /// packet that leaves the queue empty, which Linux marks (`min_qlen_step` of 0).
     fn signal_low_latency(&mut self, sojourn: Duration, may_drop: bool) -> Signal {
         let is_beyond_step = sojourn > self.config.step_thresh && !self.low_latency.is_empty();
         if may_drop && self.is_overloaded() {
