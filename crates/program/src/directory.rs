@@ -1,7 +1,7 @@
 //! Directories for results that users name.
 
 use std::fs;
-use std::io::Error;
+use std::io::{Error, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use files::others;
@@ -25,10 +25,19 @@ impl Drop for MadeDirectory {
 /// Checks before the work that [`make()`] can make the directory that `option` names, and makes nothing.
 pub fn check(option: &str, directory: &Path) -> Result<(), Failure> {
     check_name(option, directory)?;
-    let mut ways = directory.ancestors();
-    let there = ways.find(|way| fs::symlink_metadata(way).is_ok());
+    let mut ways = directory
+        .ancestors()
+        .map(|way| match fs::symlink_metadata(way) {
+            Ok(_) => Ok(Some(way)),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        });
     // A relative path begins in the present directory.
-    try_at(&there.unwrap_or(Path::new("")).join(tried()))
+    let there = ways
+        .find_map(Result::transpose)
+        .unwrap_or(Ok(Path::new("")));
+    there
+        .and_then(|there| try_at(&there.join(tried())))
         .map_err(|error| wrong(option, directory, &error))
 }
 
@@ -118,6 +127,8 @@ mod tests {
             check("--out", &above.join(below)).expect_err("below a file");
         }
         check("--out", &own).expect("there already");
+        let long = "x".repeat(300);
+        check("--out", &above.join(long).join("own")).expect_err("a name that is too long");
         let error = make("--out", &above.join("notes")).expect_err("a file");
         assert!(
             error

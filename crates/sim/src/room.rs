@@ -68,8 +68,8 @@ impl Share {
         Share { room, held: 0 }
     }
 
-    /// Takes room for these packets in place of those before. Where there is too little, one fails that has at least the
-    /// mean of all: a small one has the same outcome beside a large one as alone.
+    /// Replaces the packets that this share holds. If the room is exceeded, a share fails that has an equal part of the room or
+    /// more: a small simulation does not fail for a large one, and those that go on never hold more than the room together.
     pub(crate) fn take(&mut self, packets: u64, transmissions: u64) -> Option<Excess> {
         let more = packets.wrapping_sub(self.held);
         let before = self.room.held.fetch_add(more, Ordering::Relaxed);
@@ -80,7 +80,7 @@ impl Share {
             transmissions: most_transmitted,
         } = self.room.bounds;
         let sharers = Arc::strong_count(&self.room) as u64;
-        if held > most && packets.saturating_mul(sharers) >= held {
+        if held > most && packets.saturating_mul(sharers) >= most {
             return Some(Excess::Packets { held, most });
         }
         (transmissions > most_transmitted).then_some(Excess::Transmissions {

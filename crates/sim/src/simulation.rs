@@ -176,10 +176,7 @@ impl<O: Observer<C>, C: Controller> Simulation<O, C> {
 
     /// Runs to the end: the time set by the configuration, or the end of every flow.
     pub fn run(&mut self) {
-        while self.has_flows() && self.step(self.end) {}
-        if self.has_flows() {
-            self.settle(self.end);
-        }
+        self.run_until(self.end);
     }
 
     /// Runs until `until`, including events at that time, or to the [end](Simulation::run).
@@ -188,7 +185,7 @@ impl<O: Observer<C>, C: Controller> Simulation<O, C> {
     }
 
     /// Runs as [`run_until`](Simulation::run_until) does, but for at most `most` events: many may happen at one time.
-    /// Returns whether `until`, or the end, was reached; also at an [excess](Simulation::excess), it was not.
+    /// Returns whether `until` or the end was reached: false after an [excess](Simulation::excess).
     pub fn run_events(&mut self, until: Time, most: usize) -> bool {
         let until = until.min(self.end);
         for _ in 0..most {

@@ -20,7 +20,7 @@ pub enum RunError {
     /// There are too many packets.
     #[error(
         "{held} packets are under way or not acknowledged at {at}: at most {most} here; give lower rates, shorter delays, \
-         smaller buffers, or fewer connections"
+         smaller buffers, fewer connections, or fewer runs at a time"
     )]
     Packets {
         /// Their number, in all runs that share the room.

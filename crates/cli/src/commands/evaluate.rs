@@ -267,8 +267,8 @@ struct Scenarios<'d> {
 }
 
 impl Scenarios<'_> {
-    /// Checks before the runs that they can be written. A directory that is missing is made after them: others may need it,
-    /// too, and nobody would remove it after a kill.
+    /// Checks before the runs that they can be written. A missing directory is made after the runs, so that a killed
+    /// evaluation leaves none.
     fn at<'d>(
         directory: &'d Path,
         criteria: &Criteria,

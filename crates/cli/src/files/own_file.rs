@@ -78,7 +78,7 @@ impl OwnFile {
         path.map(|path| OwnFile::at(path, kind)).transpose()
     }
 
-    /// A place in a directory that is made only for the file: nothing is there.
+    /// A place in a directory that does not exist yet. `write` checks it again.
     pub fn in_new_directory(path: &Path, kind: &'static Kind) -> OwnFile {
         OwnFile {
             path: path.to_owned(),

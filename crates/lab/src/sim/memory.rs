@@ -6,8 +6,7 @@ use std::sync::{Arc, LazyLock};
 use rustix::process::{Resource, getrlimit};
 use simulate::{Bounds, Room};
 
-/// The bytes that a packet takes on a link, with the room that its queue has to spare: two million copies of packets took 353 each. One
-/// that is sent and not acknowledged takes fewer.
+/// The bytes of a packet on a link, with its part of the queue's spare capacity. One that only waits for its ACK takes fewer.
 const PACKET_BYTES: u64 = 384;
 
 /// What is taken to be there on a machine that does not tell.

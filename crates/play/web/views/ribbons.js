@@ -1,5 +1,5 @@
-// The states of several flows over time: a ribbon for each. Of many flows, the ribbons are thin and have no letters, only some of them
-// have the name of their flow, and all show how the flows fall into step.
+// The states of several flows over time: a ribbon for each. Ribbons of many flows are thin and have no letters: they show how the flows
+// fall into step. Names are at some of them.
 
 import { moment } from "./axis.js";
 import { after } from "./search.js";

@@ -45,8 +45,7 @@ pub enum Kind {
     Error,
 }
 
-/// Runs jobs, as many at a time as the machine has processors, and one advice at a time, whose runs take all processors and as much memory
-/// each. Others wait.
+/// Runs as many jobs at a time as there are processors. At most one is advice, whose runs use all processors. Further jobs wait.
 #[derive(Debug)]
 pub struct Runs {
     places: Arc<Semaphore>,

@@ -27,8 +27,7 @@ const ERROR_PAUSE: Duration = Duration::from_millis(1);
 /// The timeout of a request's head, and of a connection without a request.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// A client that takes nothing of its answer for so long loses its connection: what is not taken stays in memory. A tab that a browser
-/// has stopped for a while does not.
+/// A client that reads nothing for this long is disconnected, because its unread answer stays in memory.
 const TAKE_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The largest head of a request.
