@@ -75,7 +75,7 @@ impl fmt::Display for Extent {
 }
 
 /// One scenario with one seed: every controller runs it.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Case {
     /// The index of its experiment.
     pub experiment: usize,
@@ -88,7 +88,7 @@ pub(crate) struct Case {
 }
 
 /// What is run, and for which controller.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Planned {
     pub criteria: Criteria,
     pub extent: Extent,

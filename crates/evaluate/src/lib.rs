@@ -11,7 +11,7 @@
 //! - An [`Evaluation`] has a [`Row`] for each criterion: the values, the ratio to what is compared, its interval, and a
 //!   [`Verdict`] in words. There is no score.
 //! - The evaluation is shown as [text](Evaluation::text), as JSON (it is plain data), and as a [page](Evaluation::page);
-//!   [`Difference`] compares two.
+//!   [`Difference`] compares two, and [`Comparison`] shows those of several controllers beside each other.
 //!
 //! **Harm** is what a neighbour loses beside the subject, compared with what it has beside its own kind (Ware et al.,
 //! "Beyond Jain's Fairness Index", HotNets 2019). The rows about neighbours therefore compare the subject with the
@@ -46,6 +46,7 @@
 mod against;
 mod bench;
 mod case;
+mod comparison;
 mod criteria;
 pub mod drawn;
 mod evaluation;
@@ -57,6 +58,7 @@ mod work;
 
 pub use against::{Change, Difference};
 pub use case::{Extent, REFERENCES};
+pub use comparison::Comparison;
 pub use criteria::{Better, Criteria, Criterion, Experiment, Protects, Section, Statement};
 pub use evaluation::{Evaluation, Row, Values};
 pub use subject::Subject;

@@ -141,6 +141,39 @@ impl Work {
         watch: &(dyn Fn(Event) + Sync),
         cancel: &Cancel,
     ) -> Evaluation {
+        self.judge(&self.measured(subject, jobs, watch, cancel))
+    }
+
+    /// Does the [runs](Work::run), and judges each reference as the subject: the runs here are all that its own evaluation
+    /// takes.
+    pub fn run_references<C: congestion::Controller + 'static>(
+        &self,
+        subject: &Subject<C>,
+        jobs: Option<NonZeroUsize>,
+        watch: &(dyn Fn(Event) + Sync),
+        cancel: &Cancel,
+    ) -> Vec<Evaluation> {
+        let measured = self.measured(subject, jobs, watch, cancel);
+        let references = self.planned.references.iter().enumerate();
+        let judged = references.map(|(place, kind)| {
+            let mut planned = self.planned.clone();
+            planned.controller = kind.name().to_owned();
+            for case in &mut planned.cases {
+                case.runs[0] = case.runs[place + 1];
+                case.scenario = Arc::clone(&self.plan.runs[case.runs[0]].scenario);
+            }
+            self.judged(&planned, &measured)
+        });
+        judged.collect()
+    }
+
+    fn measured<C: congestion::Controller + 'static>(
+        &self,
+        subject: &Subject<C>,
+        jobs: Option<NonZeroUsize>,
+        watch: &(dyn Fn(Event) + Sync),
+        cancel: &Cancel,
+    ) -> Measured {
         let bench = Bench(subject);
         let execution = Execution {
             watch,
@@ -148,17 +181,17 @@ impl Work {
         };
         let all = 0..self.plan.runs.len();
         if self.planned.engine == EngineKind::Sim {
-            return self.judge(&self.measure(all, &execution));
+            return self.measure(all, &execution);
         }
         let engine = self.planned.engine.engine();
-        self.judge(&self.measure(
+        self.measure(
             all,
             &Execution {
                 engine: engine.as_ref(),
                 repeats: Some(runs::REPEATS),
                 ..execution
             },
-        ))
+        )
     }
 
     /// Does the runs at these places, on this machine, on one processor: a part of the work for
@@ -202,13 +235,17 @@ impl Work {
 
     /// Judges what the runs have measured.
     pub fn judge(&self, measured: &Measured) -> Evaluation {
+        self.judged(&self.planned, measured)
+    }
+
+    fn judged(&self, planned: &Planned, measured: &Measured) -> Evaluation {
         let failed = measured.failed.iter();
         let failed = failed.map(|(at, reason)| format!("{}: {reason}", self.plan.runs[*at].name));
         let values = |case: &Case, controller: usize, criterion: usize| {
             let values = measured.values.get(&case.runs[controller])?;
             Some(values[criterion])
         };
-        Evaluation::of(&self.planned, failed.collect(), &values)
+        Evaluation::of(planned, failed.collect(), &values)
     }
 }
 

@@ -19,6 +19,7 @@ pub const PROOF: (&str, &[&str]) = (
         "cdn",
         "intervals",
         "population",
+        "evaluate",
         "variants",
     ],
 );

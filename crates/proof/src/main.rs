@@ -1,5 +1,5 @@
 //! The program `fullpipe-proof`, which measures again what Fullpipe says about BBR and about itself. Its commands judge claims,
-//! draw figures, compare engines, and study a small CDN and the intervals of experiments.
+//! draw figures, compare engines, evaluate the built-in controllers, and study a small CDN and the intervals of experiments.
 
 mod commands;
 mod files;
@@ -11,7 +11,7 @@ use clap::{Parser, Subcommand};
 use linux::command::init_main;
 use program::failure::Failure;
 
-use commands::{calibrate, cdn, claims, figures, intervals, population, variants};
+use commands::{calibrate, cdn, claims, evaluate, figures, intervals, population, variants};
 
 /// Measure again what Fullpipe says about BBR and about itself
 #[derive(Debug, Parser)]
@@ -36,6 +36,7 @@ enum Command {
     Cdn(cdn::Options),
     Intervals(intervals::Options),
     Population(population::Options),
+    Evaluate(evaluate::Options),
     Variants(variants::Options),
 }
 
@@ -48,6 +49,7 @@ impl Command {
             Command::Cdn(options) => cdn::run(options),
             Command::Intervals(options) => intervals::run(options),
             Command::Population(options) => population::run(options),
+            Command::Evaluate(options) => evaluate::run(options),
             Command::Variants(options) => variants::run(options),
         }
     }

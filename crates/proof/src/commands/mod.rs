@@ -4,6 +4,7 @@ mod agenda;
 pub mod calibrate;
 pub mod cdn;
 pub mod claims;
+pub mod evaluate;
 pub mod faults;
 pub mod figures;
 pub mod intervals;

@@ -3,11 +3,11 @@
 use std::num::NonZeroUsize;
 
 use clap::Args;
-use lab::Cancel;
+use lab::{Cancel, EngineKind};
 use program::output;
 use program::usage;
 use program::work_bar::WorkBar;
-use studies::runs::{self, Batch, Findings};
+use studies::runs::{self, Batch, Event, Findings, Run};
 use tables::numbers;
 
 /// How batches are run.
@@ -28,13 +28,25 @@ impl WorkOptions {
         if runs.is_empty() || cancel.is_cancelled() {
             return;
         }
+        self.watch(batch.engine, &runs, |jobs, watch| {
+            batch.run(runs::jobs(jobs, batch.engine), watch, cancel, done);
+        });
+    }
+
+    /// Shows the progress of these runs while `work` does them.
+    pub fn watch<T>(
+        &self,
+        engine: EngineKind,
+        runs: &[&Run],
+        work: impl FnOnce(Option<NonZeroUsize>, &(dyn Fn(Event) + Sync)) -> T,
+    ) -> T {
         if !self.quiet {
             let count = numbers::count(runs.len() as u64, "run");
-            output::note(format_args!("engine {}: {count}", batch.engine));
+            output::note(format_args!("engine {engine}: {count}"));
         }
-        let bar = WorkBar::of_runs(batch.engine.name(), batch.engine, &runs, self.quiet);
-        let jobs = runs::jobs(self.jobs, batch.engine);
-        batch.run(jobs, &|event| bar.show(&event), cancel, done);
+        let bar = WorkBar::of_runs(engine.name(), engine, runs, self.quiet);
+        let done = work(self.jobs, &|event| bar.show(&event));
         bar.finish();
+        done
     }
 }

@@ -21,6 +21,7 @@ fn help_lists_the_commands_and_each_explains_its_options() {
         ("figures", &["[NAME]...", "--engine", "--out"]),
         ("intervals", &["--studies", "--seed"]),
         ("population", &["--scenarios", "--members", "--document"]),
+        ("evaluate", &["--quick", "--only", "--document", "--check"]),
         ("variants", &["[NAME]...", "--quick", "--document"]),
     ] {
         assert!(help.contains(command), "{help}");

@@ -7,6 +7,7 @@ mod cdn;
 mod claims;
 #[path = "../../../cli/tests/cli/ends.rs"]
 mod ends;
+mod evaluate;
 mod figures;
 mod help;
 mod intervals;

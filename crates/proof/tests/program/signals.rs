@@ -4,13 +4,14 @@ use crate::ends::Busy::{self, Never, Says, Soon};
 use crate::ends::{each_ends, none_is_forgotten};
 
 /// Every command, with arguments that keep it busy.
-const COMMANDS: [(&str, &str, Busy); 7] = [
+const COMMANDS: [(&str, &str, Busy); 8] = [
     ("claims", "--out claims", Soon),
     ("figures", "--out figures", Soon),
     ("calibrate", "--engines sim,sim", Says("runs to do")),
     ("cdn", "pipe --out cdn", Never),
     ("intervals", "--studies 1000000", Soon),
     ("population", "", Soon),
+    ("evaluate", "", Soon),
     ("variants", "", Soon),
 ];
 
