@@ -353,6 +353,7 @@ proptest! {
         offload_quanta in any::<u32>(),
         max_rtt in prop::option::of(number()),
         ignore_self_limited in any::<bool>(),
+        bbr1_min_rtt in any::<bool>(),
     ) {
         let config = bbr3::Config {
             offload_quanta,
@@ -360,6 +361,7 @@ proptest! {
                 max_rtt: Duration::from_nanos(nanos),
             }),
             ignore_self_limited,
+            bbr1_min_rtt,
         };
         drive(connection, Bbr3::new(connection, config), &events);
     }

@@ -91,4 +91,5 @@ const BBR3: &[Parameter] = &[
     Parameter::new("ecn", Value::Switch(false)),
     Parameter::new("ecn-max-rtt", Value::Duration(Duration::from_millis(5))),
     Parameter::new("ignore-self-limited", Value::Switch(false)),
+    Parameter::new("bbr1-min-rtt", Value::Switch(false)),
 ];

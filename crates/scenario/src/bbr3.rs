@@ -16,6 +16,8 @@ pub struct Bbr3Spec {
     /// `ignore_self_limited`: true if losses do not change the short-term bounds while the flow measures its own slower
     /// sending.
     pub ignore_self_limited: bool,
+    /// `bbr1_min_rtt`: true if the least RTT is as BBRv1's.
+    pub bbr1_min_rtt: bool,
 }
 
 /// The response of BBRv3 to ECN marks.
@@ -38,6 +40,7 @@ impl Bbr3Spec {
                 Marks::Linux => Some(EcnConfig::linux()),
             },
             ignore_self_limited: self.ignore_self_limited,
+            bbr1_min_rtt: self.bbr1_min_rtt,
             ..Config::tcp()
         }
     }
@@ -66,6 +69,16 @@ mod tests {
             let config = read.flows[0].bbr3.unwrap().config();
             assert_eq!(config.ignore_self_limited, expected);
             assert_eq!(config.ecn, None);
+            assert_eq!(read.to_string().parse(), Ok(read));
+        }
+    }
+
+    #[test]
+    fn the_least_rtt() {
+        for (text, expected) in [("{}", false), ("{ bbr1_min_rtt = true }", true)] {
+            let read = scenario(text).unwrap();
+            let config = read.flows[0].bbr3.unwrap().config();
+            assert_eq!(config.bbr1_min_rtt, expected);
             assert_eq!(read.to_string().parse(), Ok(read));
         }
     }

@@ -15,6 +15,9 @@ pub struct Config {
     /// Whether the short-term bounds ignore losses while the delivery rates are those of the flow's own slower sending,
     /// in Drain, DOWN and ProbeRTT. The draft responds to all losses.
     pub ignore_self_limited: bool,
+    /// Whether the least RTT is as BBRv1's: one estimate that lasts ten seconds, after which ProbeRTT searches. ProbeRTT then
+    /// keeps the window that it enters with, half a BDP by the estimate before (issue 109 of the draft's authors, open).
+    pub bbr1_min_rtt: bool,
 }
 
 impl Config {
@@ -24,6 +27,7 @@ impl Config {
             offload_quanta: 3,
             ecn: None,
             ignore_self_limited: false,
+            bbr1_min_rtt: false,
         }
     }
 
@@ -33,6 +37,7 @@ impl Config {
             offload_quanta: 1,
             ecn: None,
             ignore_self_limited: false,
+            bbr1_min_rtt: false,
         }
     }
 }

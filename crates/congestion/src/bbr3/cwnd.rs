@@ -61,8 +61,20 @@ impl Bbr3 {
 
     /// `ProbeRTTCwnd` ("Modulating cwnd in ProbeRTT").
     pub(super) fn probe_rtt_cwnd(&self) -> Bytes {
+        self.held_probe_rtt_cwnd
+            .unwrap_or_else(|| self.present_probe_rtt_cwnd())
+    }
+
+    fn present_probe_rtt_cwnd(&self) -> Bytes {
         self.bdp(self.bw, probe_rtt::CWND_GAIN)
             .max(self.control.least_cwnd())
+    }
+
+    /// With one clock, the estimate ends as ProbeRTT begins. So this notes its window before, and ProbeRTT keeps it.
+    pub(super) fn hold_probe_rtt_cwnd(&mut self) {
+        if self.config.bbr1_min_rtt && !matches!(self.state, State::ProbeRtt(_)) {
+            self.held_probe_rtt_cwnd = Some(self.present_probe_rtt_cwnd());
+        }
     }
 
     /// `SaveCwnd` ("Modulating cwnd in Loss Recovery").

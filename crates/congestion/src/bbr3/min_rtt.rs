@@ -1,5 +1,7 @@
 //! The least RTT, on two clocks (BBR draft, "ProbeRTT Logic", `UpdateMinRTT`). The estimate lasts ten seconds, and
 //! ProbeRTT searches after five. So an estimate found by ProbeRTT still holds at the next one.
+//!
+//! With [`Config::bbr1_min_rtt`](super::Config::bbr1_min_rtt) there is one clock of ten seconds, as in BBRv1.
 
 use units::{Duration, Time};
 
@@ -13,6 +15,8 @@ const PROBE_INTERVAL: Duration = Duration::from_secs(5);
 
 #[derive(Debug, Clone)]
 pub struct MinRtt {
+    /// Whether the RTT that ProbeRTT renews is also the estimate.
+    has_one_clock: bool,
     /// `BBR.min_rtt`; `None` before the first RTT.
     least: Option<Duration>,
     least_at: Time,
@@ -21,24 +25,39 @@ pub struct MinRtt {
 }
 
 impl MinRtt {
-    pub fn new(now: Time) -> MinRtt {
+    pub fn new(now: Time, has_one_clock: bool) -> MinRtt {
+        let interval = if has_one_clock {
+            WINDOW
+        } else {
+            PROBE_INTERVAL
+        };
         MinRtt {
+            has_one_clock,
             least: None,
             least_at: now,
-            recent: LeastRtt::new(now, PROBE_INTERVAL),
+            recent: LeastRtt::new(now, interval),
         }
     }
 
-    /// Takes the RTT that is known before the first ACK (`OnInit`: `C.srtt`). It does not set ProbeRTT's clock.
+    /// Takes the RTT that is known before the first ACK (`OnInit`: `C.srtt`). It does not set ProbeRTT's clock, unless that
+    /// is the only one.
     pub fn start(&mut self, now: Time, srtt: Duration) {
         if self.least.is_none() {
             self.least = Some(srtt);
             self.least_at = now;
+            if self.has_one_clock {
+                self.recent.update(now, Some(RttSample::exact(srtt)));
+            }
         }
     }
 
-    /// `UpdateMinRTT`. The draft takes any RTT, that of a delayed ACK too.
+    /// `UpdateMinRTT`. The draft takes any RTT, that of a delayed ACK too. BBRv1 does not replace an old estimate by that.
     pub fn update(&mut self, now: Time, sample: Option<RttSample>) {
+        if self.has_one_clock {
+            self.recent.update(now, sample);
+            self.least = self.recent.get();
+            return;
+        }
         let sample = sample.map(|sample| RttSample::exact(sample.rtt));
         self.recent.update(now, sample);
         let Some(recent) = self.recent.get() else {
@@ -74,13 +93,17 @@ mod tests {
         Some(RttSample::exact(Duration::from_millis(ms)))
     }
 
+    fn two_clocks() -> MinRtt {
+        MinRtt::new(at(0), false)
+    }
+
     fn at(ms: u64) -> Time {
         Time::ZERO + Duration::from_millis(ms)
     }
 
     #[test]
     fn the_estimate_outlives_the_interval_of_probes() {
-        let mut min_rtt = MinRtt::new(at(0));
+        let mut min_rtt = two_clocks();
         min_rtt.update(at(40), rtt(40));
         min_rtt.update(at(5_040), rtt(60));
         assert!(!min_rtt.is_expired());
@@ -96,7 +119,7 @@ mod tests {
 
     #[test]
     fn the_first_ack_sets_the_clock_of_probe_rtt_though_the_handshake_was_shorter() {
-        let mut min_rtt = MinRtt::new(at(0));
+        let mut min_rtt = two_clocks();
         min_rtt.start(at(40), Duration::from_millis(40));
         min_rtt.start(at(41), Duration::from_millis(30));
         assert_eq!(min_rtt.get(), Some(Duration::from_millis(40)));
@@ -110,7 +133,7 @@ mod tests {
 
     #[test]
     fn a_delayed_ack_replaces_what_is_too_old() {
-        let mut min_rtt = MinRtt::new(at(0));
+        let mut min_rtt = two_clocks();
         min_rtt.update(at(40), rtt(40));
         let delayed = RttSample {
             rtt: Duration::from_millis(80),
@@ -122,10 +145,49 @@ mod tests {
 
     #[test]
     fn an_equal_rtt_does_not_put_off_probe_rtt() {
-        let mut min_rtt = MinRtt::new(at(0));
+        let mut min_rtt = two_clocks();
         min_rtt.update(at(40), rtt(40));
         min_rtt.update(at(3_000), rtt(40));
         min_rtt.update(at(5_041), rtt(40));
         assert!(min_rtt.is_expired());
+    }
+
+    #[test]
+    fn with_one_clock_the_estimate_ends_when_probe_rtt_is_due() {
+        for (has_one_clock, due, estimate) in [(false, 5_041, 40), (true, 10_041, 60)] {
+            let mut min_rtt = MinRtt::new(at(0), has_one_clock);
+            min_rtt.start(at(40), Duration::from_millis(40));
+            min_rtt.update(at(40), rtt(40));
+            min_rtt.update(at(due - 1), rtt(60));
+            assert!(!min_rtt.is_expired());
+            assert_eq!(min_rtt.get(), Some(Duration::from_millis(40)));
+            min_rtt.update(at(due), rtt(60));
+            assert!(min_rtt.is_expired());
+            assert_eq!(min_rtt.get(), Some(Duration::from_millis(estimate)));
+        }
+    }
+
+    #[test]
+    fn with_one_clock_the_handshake_sets_it() {
+        let mut min_rtt = MinRtt::new(at(0), true);
+        min_rtt.start(at(40), Duration::from_millis(40));
+        min_rtt.update(at(1_000), rtt(50));
+        min_rtt.update(at(10_040), rtt(50));
+        assert!(!min_rtt.is_expired());
+        min_rtt.update(at(10_041), rtt(50));
+        assert!(min_rtt.is_expired());
+    }
+
+    #[test]
+    fn with_one_clock_a_delayed_ack_does_not_replace_what_is_too_old() {
+        let mut min_rtt = MinRtt::new(at(0), true);
+        min_rtt.update(at(40), rtt(40));
+        let delayed = RttSample {
+            rtt: Duration::from_millis(80),
+            is_ack_delayed: true,
+        };
+        min_rtt.update(at(10_041), Some(delayed));
+        assert!(min_rtt.is_expired());
+        assert_eq!(min_rtt.get(), Some(Duration::from_millis(40)));
     }
 }

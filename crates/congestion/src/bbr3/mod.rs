@@ -117,6 +117,8 @@ pub struct Bbr3 {
     /// `BBR.bw`, as the end of the latest ACK has left it.
     bw: Rate,
     min_rtt: MinRtt,
+    /// With [`Config::bbr1_min_rtt`], the window of ProbeRTT, from before it began.
+    held_probe_rtt_cwnd: Option<Bytes>,
     full_pipe: FullPipe,
     extra_acked: ExtraAcked,
     /// The packets that ProbeRTT held back.
@@ -176,7 +178,8 @@ impl Bbr3 {
             round: Round::new(),
             max_bw: MaxBw::new(),
             bw: Rate::ZERO,
-            min_rtt: MinRtt::new(now),
+            min_rtt: MinRtt::new(now, config.bbr1_min_rtt),
+            held_probe_rtt_cwnd: None,
             full_pipe: FullPipe::new(),
             extra_acked: ExtraAcked::new(now),
             slow_stretch: SlowStretch::none(),
@@ -224,6 +227,7 @@ impl Bbr3 {
         self.check_startup_done(ack);
         self.check_drain_done(ack);
         self.update_cycle(ack);
+        self.hold_probe_rtt_cwnd();
         self.min_rtt.update(ack.now, ack.rtt);
         self.check_probe_rtt(ack);
         self.advance_latest(ack);

@@ -2,11 +2,13 @@
 
 use congestion::{Bytes, Ratio};
 
+use path::Change;
+
 use super::{
-    CRUISE, Case, LATE, MSS, PROBE_RTT, after, at_secs, bulk, cases_of_all_kinds, clean, millis,
-    paths_with_many_packets, state,
+    Bbr3, CRUISE, Case, Config, LATE, MSS, PROBE_RTT, after, at_secs, bulk, cases_of_all_kinds,
+    clean, millis, paths_with_many_packets, state,
 };
-use crate::support::{Flow, Mishap, kbit, mbit};
+use crate::support::{Flow, Mishap, connection, kbit, mbit};
 
 #[test]
 fn entering_and_exiting_probe_rtt() {
@@ -137,5 +139,44 @@ fn after_probe_rtt_the_window_is_one_of_before_the_losses() {
             seen >= 1 && greater >= 1,
             "{rate}, {rtt}: {greater} of {seen}"
         );
+    }
+}
+
+/// The RTT of a path rises from 40 to 80 ms after 4 s. By the draft, ProbeRTT comes after 5 s and keeps the old estimate for
+/// another five. With `bbr1_min_rtt` (issue 109 of the draft's authors), it comes after 10 s, takes the new RTT at once, and
+/// yet keeps its window at half a BDP of the old one.
+#[test]
+fn with_one_clock_probe_rtt_comes_later_and_keeps_the_window_of_the_old_estimate() {
+    let half_bdp = |rtt: u64| mbit(20).bytes_in(millis(rtt)).get() / 2;
+    for (bbr1_min_rtt, interval, estimate) in [(false, 5, 40), (true, 10, 80)] {
+        let config = Config {
+            bbr1_min_rtt,
+            ..Config::default()
+        };
+        let mut path = clean(mbit(20), millis(40), 4);
+        path.forward.changes = vec![Change {
+            at: at_secs(4),
+            delay: Some(path.forward.delay + millis(40)),
+            ..Change::default()
+        }];
+        let mut flow = Flow::bulk(Bbr3::new(connection(1), config), path);
+        let during = flow.run_until_in(PROBE_RTT, LATE);
+        let began = flow.now().since(at_secs(0));
+        let expected = millis(interval * 1_000);
+        assert!(
+            began > expected && began < expected + millis(500),
+            "{began}"
+        );
+        let taken = during.rtprop.expect("known");
+        assert!(
+            taken >= millis(estimate) && taken < millis(estimate + 10),
+            "{taken}"
+        );
+        flow.run_until_in(CRUISE, LATE);
+        let (stay, _) = after(&flow.points, PROBE_RTT)[0];
+        let windows = stay.iter().map(|point| point.snapshot.cwnd.get());
+        let least = windows.min().expect("points");
+        let share = least as f64 / half_bdp(40) as f64;
+        assert!((0.9..1.1).contains(&share), "{share}");
     }
 }

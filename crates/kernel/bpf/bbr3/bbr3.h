@@ -144,7 +144,8 @@ static inline void update_model_and_state(struct controller *bbr, const struct a
 	check_startup_done(bbr, ack);
 	check_drain_done(bbr, ack);
 	update_cycle(bbr, ack);
-	min_rtt_update(&bbr->min_rtt, ack->now, ack->has_rtt, ack->rtt);
+	hold_probe_rtt_cwnd(bbr);
+	min_rtt_update(&bbr->min_rtt, ack->now, ack->has_rtt, ack->rtt, ack->is_ack_delayed);
 	check_probe_rtt(bbr, ack);
 	advance_latest(bbr, ack);
 	bbr->bw = min(max_bw(bbr), bbr->short_term.bw);

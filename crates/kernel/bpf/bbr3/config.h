@@ -28,6 +28,7 @@ struct config {
 	u64 has_ecn;
 	u64 ecn_max_rtt;
 	u64 ignores_self_limited;
+	u64 has_bbr1_min_rtt;
 };
 
 extern SETTING struct config config;

@@ -26,9 +26,20 @@ static inline u64 max_inflight(const struct controller *bbr)
 	return with_budget(bbr, add(bdp(bbr, bbr->bw, cwnd_gain(bbr)), extra));
 }
 
-static inline u64 probe_rtt_cwnd(const struct controller *bbr)
+static inline u64 present_probe_rtt_cwnd(const struct controller *bbr)
 {
 	return max(bdp(bbr, bbr->bw, config.probe_rtt_cwnd_gain), min_cwnd(bbr));
+}
+
+static inline u64 probe_rtt_cwnd(const struct controller *bbr)
+{
+	return config.has_bbr1_min_rtt ? bbr->probe_rtt.held_cwnd : present_probe_rtt_cwnd(bbr);
+}
+
+static inline void hold_probe_rtt_cwnd(struct controller *bbr)
+{
+	if (config.has_bbr1_min_rtt && bbr->mode != PROBE_RTT)
+		bbr->probe_rtt.held_cwnd = present_probe_rtt_cwnd(bbr);
 }
 
 /* INFINITE if there is no bound. */

@@ -44,6 +44,7 @@ struct max_bw {
 
 struct probe_rtt {
 	u64 end;
+	u64 held_cwnd;
 	bool is_draining;
 	bool has_round_passed;
 };

@@ -70,6 +70,16 @@ fn bbr3_without_self_limited_equals_its_twin_at_random() {
 }
 
 #[test]
+fn bbr3_with_bbr1_min_rtt_equals_its_twin_in_the_simulator() {
+    recorded::compare(&Twins::bbr3_with_bbr1_min_rtt(), SHORT_TEST_EVENTS);
+}
+
+#[test]
+fn bbr3_with_bbr1_min_rtt_equals_its_twin_at_random() {
+    random::compare(&Twins::bbr3_with_bbr1_min_rtt(), SHORT_TEST_EVENTS);
+}
+
+#[test]
 #[ignore = "takes minutes: cargo test --release -p fullpipe-kernel -- --ignored"]
 fn bbr1_equals_its_twin_ten_million_times() {
     recorded::compare(&Twins::bbr1(), LONG_TEST_EVENTS);
@@ -124,7 +134,7 @@ fn another_setting_shows() {
 #[should_panic(expected = "event")]
 fn unanswered_marks_show() {
     let mut twins = Twins::bbr3_with_ecn();
-    let ecn = twins.words.len() - 3;
+    let ecn = twins.words.len() - 4;
     assert_eq!(std::mem::take(&mut twins.words[ecn]), 1);
     recorded::compare(&twins, SHORT_TEST_EVENTS);
 }
@@ -134,6 +144,16 @@ fn unanswered_marks_show() {
 #[should_panic(expected = "event")]
 fn self_limited_samples_that_one_answers_show() {
     let mut twins = Twins::bbr3_without_self_limited();
+    let ignored = twins.words.len() - 2;
+    assert_eq!(std::mem::take(&mut twins.words[ignored]), 1);
+    recorded::compare(&twins, SHORT_TEST_EVENTS);
+}
+
+/// Only one of the two has BBRv1's least RTT. The comparison must notice it.
+#[test]
+#[should_panic(expected = "event")]
+fn another_least_rtt_shows() {
+    let mut twins = Twins::bbr3_with_bbr1_min_rtt();
     assert_eq!(twins.words.pop(), Some(1));
     twins.words.push(0);
     recorded::compare(&twins, SHORT_TEST_EVENTS);

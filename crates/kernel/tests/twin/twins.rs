@@ -61,6 +61,14 @@ impl Twins {
         })
     }
 
+    /// BBRv3 with BBRv1's least RTT.
+    pub fn bbr3_with_bbr1_min_rtt() -> Twins {
+        Twins::of_bbr3(bbr3::Config {
+            bbr1_min_rtt: true,
+            ..bbr3::Config::tcp()
+        })
+    }
+
     fn of_bbr3(config: bbr3::Config) -> Twins {
         let seconds = |seconds| Duration::from_secs(seconds).as_nanos();
         let gains = [
@@ -94,6 +102,7 @@ impl Twins {
                 .max_rtt
                 .as_nanos(),
             config.ignore_self_limited.into(),
+            config.bbr1_min_rtt.into(),
         ]);
         Twins {
             host: Host::of("bbr3/snapshot.h"),
