@@ -1,10 +1,11 @@
-//! The page's views read columns that records have, and its advice has the program's goals.
+//! The page's views read columns that records have, it offers every controller, and its advice has the program's goals.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
 use advise::Goal;
+use congestion::ControllerKind;
 use play::Play;
 use serde_json::Value;
 
@@ -52,5 +53,18 @@ fn the_views_read_columns_that_are_there() {
 fn the_page_has_each_goal() {
     let goals = Goal::ALL.iter().map(|goal| format!("\"{goal}\""));
     let list = format!("const GOALS = [{}];", goals.collect::<Vec<_>>().join(", "));
-    assert!(include_str!("../web/advice.js").contains(&list), "{list}");
+    assert!(
+        include_str!("../web/state/state.js").contains(&list),
+        "{list}"
+    );
+}
+
+#[test]
+fn the_page_has_each_controller_and_its_colours() {
+    let flows = include_str!("../web/flows.js");
+    for kind in ControllerKind::ALL {
+        assert!(flows.contains(&format!("[\"{kind}\", \"")), "{kind}");
+        let colours = flows.matches(&format!(" {kind}: \"#")).count();
+        assert_eq!(colours, 2, "{kind}: in the light, and in the dark");
+    }
 }

@@ -36,6 +36,7 @@ codel|path={rate='20mbit',rtt='40ms',buffer='8bdp',queue='codel'};flow=[{control
 fq-codel|path={rate='20mbit',rtt='40ms',buffer='8bdp',queue='fq_codel'};host={ecn=true};flow=[{controller='cubic'},{controller='bbr3'}]
 red|path={rate='20mbit',rtt='40ms',buffer='8bdp',queue={kind='red',min='50kb',max='200kb'}};flow=[{controller='reno',count=3}]
 marks|path={rate='200mbit',rtt='1ms',queue={kind='threshold',at='100kb'}};host={nic='1gbit',ecn=true};flow=[{controller='cubic',count=5}]
+l4s|path={rate='20mbit',rtt='20ms',buffer='4bdp',queue='dualpi2'};flow=[{controller='prague'},{controller='cubic'}]
 video|path={rate='9mbit',rtt='40ms',jitter='3ms'};flow=[{controller='bbr1',app={kind='video',ladder=['1mbit','5mbit']}}]
 changes|path={rate='20mbit',rtt='40ms',buffer='200p',change=[{at='2s',rate='5mbit'},{at='3s',rtt='90ms'}]};flow=[{controller='bbr1'}]
 jitter|path={rate='20mbit',rtt='40ms',jitter={up_to='20ms',distribution='paretonormal',reorders=true}};flow=[{controller='bbr3'}]

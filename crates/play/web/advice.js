@@ -2,9 +2,7 @@
 
 import { button, element, put, unique } from "./dom.js";
 import { fileName, named } from "./state/document.js";
-
-// What a controller can be chosen for (docs/advise.md), the usual one first.
-const GOALS = ["throughput", "latency", "fair"];
+import { GOALS } from "./state/state.js";
 
 export class Advice {
     #state;
@@ -22,7 +20,7 @@ export class Advice {
         this.stop = button("Stop", () => this.#end());
         this.stop.hidden = true;
         const id = unique("goal");
-        this.goal = element("select", { id, on: { change: () => this.#choose() } }, ...GOALS.map((name) => element("option", { value: name }, name)));
+        this.goal = element("select", { id, on: { change: () => state.choose(this.goal.value) } }, ...GOALS.map((name) => element("option", { value: name }, name)));
         this.told = element("div", { role: "status", "aria-live": "polite" });
         this.command = element("code");
         const hint = "Runs each controller on this path, alone and beside others, for some ten to thirty seconds, and says which one suits it, as does ";
@@ -31,6 +29,7 @@ export class Advice {
         this.refusal = element("p", {}, "Advice is about one path, and this scenario is a network of links.");
         root.append(...this.parts, this.refusal);
         state.addEventListener("change", () => this.#update());
+        state.addEventListener("goal", () => this.#choose());
         this.#update();
     }
 
@@ -57,15 +56,16 @@ export class Advice {
         if (this.#aborter === aborter) {
             this.#end();
             this.#answer = answer;
-            this.told.replaceChildren(...(answer ? parts(answer, this.goal.value) : [error]));
+            this.told.replaceChildren(...(answer ? parts(answer, this.#state.goal) : [error]));
         }
     }
 
-    // Shows the answer for the goal that is chosen. Its runs are the same.
+    // Shows the goal, and the answer for it. Its runs are the same.
     #choose() {
+        this.goal.value = this.#state.goal;
         this.#name();
         if (this.#answer) {
-            this.told.replaceChildren(...parts(this.#answer, this.goal.value));
+            this.told.replaceChildren(...parts(this.#answer, this.#state.goal));
         }
     }
 
@@ -84,6 +84,9 @@ export class Advice {
             this.#text = text;
             this.#end();
         }
+        if (this.goal.value !== this.#state.goal) {
+            this.#choose();
+        }
         const isNetwork = named(text, "link").length > 0;
         this.refusal.hidden = !isNetwork;
         this.parts.forEach((part) => (part.hidden = isNetwork));
@@ -92,9 +95,9 @@ export class Advice {
 
     // Names the command that says the same.
     #name() {
-        const { value } = this.goal;
-        const goal = value === GOALS[0] ? "" : ` --goal ${value}`;
-        this.command.textContent = `fullpipe advise --from ${fileName(this.#state.text)}.toml${goal}`;
+        const { text, goal } = this.#state;
+        const option = goal === GOALS[0] ? "" : ` --goal ${goal}`;
+        this.command.textContent = `fullpipe advise --from ${fileName(text)}.toml${option}`;
     }
 }
 

@@ -142,6 +142,7 @@ function join(engine) {
             look();
         }
     });
+    state.addEventListener("goal", address);
     addEventListener("beforeprint", () => ($("sheet").textContent = described(state.text)));
     theme.addEventListener("change", () => {
         views.theme(theme.name);

@@ -9,11 +9,12 @@ export const CONTROLLERS = [
     ["bbr3", "BBRv3"],
     ["cubic", "CUBIC"],
     ["reno", "Reno"],
+    ["prague", "Prague"],
 ];
 export const OWN_CONTROLLER = `js:${OWN}`;
 
-const LIGHT = { bbr1: "#009e73", cubic: "#d55e00", reno: "#0072b2", bbr3: "#9c4fd6", [OWN_CONTROLLER]: "#7a1f3d" };
-const DARK = { bbr1: "#2fc79a", cubic: "#f0803c", reno: "#4aa3df", bbr3: "#b06cf0", [OWN_CONTROLLER]: "#f7ef8a" };
+const LIGHT = { bbr1: "#009e73", cubic: "#d55e00", reno: "#0072b2", bbr3: "#9c4fd6", prague: "#7a1f3d", [OWN_CONTROLLER]: "#2b2b6b" };
+const DARK = { bbr1: "#2fc79a", cubic: "#f0803c", reno: "#4aa3df", bbr3: "#b06cf0", prague: "#f7ef8a", [OWN_CONTROLLER]: "#8a6a5c" };
 // A controller that is none of these has no run.
 const UNKNOWN = "#787878";
 // The shades as parts of white (1) or black (0) in a colour: each can be seen on its page, and neighbours are far from each other.

@@ -527,6 +527,30 @@ rtt = "80ms"
 start = "100ms"
 `,
     },
+    {
+        name: "l4s",
+        group: SHARING,
+        title: "L4S beside CUBIC",
+        about: "DualPI2 has two queues: Prague's packets wait less than a millisecond in theirs, and CUBIC's some 15 ms in the other. Prague has some 1.7 times CUBIC's rate. Choose drop-tail, and both wait 60 ms in one queue.",
+        text: `name = "l4s"
+duration = "20s"
+warmup = "5s"
+
+[path]
+rate = "40mbit"
+rtt = "20ms"
+buffer = "4bdp"
+queue = "dualpi2"
+jitter = "100us"
+
+[[flow]]
+controller = "prague"
+
+[[flow]]
+controller = "cubic"
+start = "1s"
+`,
+    },
 ];
 
 export const first = presets[0];

@@ -3,18 +3,18 @@
 
 import { preset } from "./presets.js";
 import { isReadable, MOST_CHARACTERS, MOST_LINES } from "./state/bounds.js";
-import { MOST_SEEDS } from "./state/state.js";
+import { GOALS, MOST_SEEDS } from "./state/state.js";
 
 // What strangers write is bounded: the fragment, and what it grows to.
 const MAX_FRAGMENT = 200_000;
 const MAX_BYTES = 1 << 20;
 
 export async function fragment(state) {
-    if (state.preset && state.seeds === 1 && state.source === null) {
+    const { text, seeds, source, goal } = state;
+    if (state.preset && seeds === 1 && source === null && goal === GOALS[0]) {
         return `#preset=${state.preset}`;
     }
-    const { text, seeds, source } = state;
-    const kept = { text, seeds, ...(source === null ? {} : { source }) };
+    const kept = { text, seeds, ...(source === null ? {} : { source }), ...(goal === GOALS[0] ? {} : { goal }) };
     const bytes = new TextEncoder().encode(JSON.stringify(kept));
     const stream = new Blob([bytes]).stream().pipeThrough(new CompressionStream("deflate-raw"));
     const packed = new Uint8Array(await new Response(stream).arrayBuffer());
@@ -34,7 +34,7 @@ export async function fromFragment(hash) {
         if (!found) {
             throw new Error("the link names a scenario that this page does not have");
         }
-        return { text: found.text, preset: found.name, seeds: 1, source: null };
+        return { text: found.text, preset: found.name, seeds: 1, source: null, goal: GOALS[0] };
     }
     if (value.length > MAX_FRAGMENT) {
         throw new Error(`the link is longer than ${MAX_FRAGMENT} characters`);
@@ -45,7 +45,7 @@ export async function fromFragment(hash) {
     } catch {
         throw new Error("the link is damaged: copy the whole of it");
     }
-    const { text, seeds, source = null } = kept ?? {};
+    const { text, seeds, source = null, goal = GOALS[0] } = kept ?? {};
     const isState =
         typeof text === "string" &&
         Number.isInteger(seeds) && seeds >= 1 && seeds <= MOST_SEEDS &&
@@ -53,10 +53,13 @@ export async function fromFragment(hash) {
     if (!isState) {
         throw new Error("the link has no scenario: copy the whole of it");
     }
+    if (!GOALS.includes(goal)) {
+        throw new Error("the link names a goal of advice that this page does not have");
+    }
     if (![text, source ?? ""].every(isReadable)) {
         throw new Error(`the link has a text of more than ${MOST_CHARACTERS} characters or ${MOST_LINES} lines: share it as a file`);
     }
-    return { text, seeds, source, preset: null };
+    return { text, seeds, source, goal, preset: null };
 }
 
 async function unpacked(value) {

@@ -194,7 +194,7 @@ test("a race has a row for each rival", async () => {
     await page.getByRole("button", { name: "Race", exact: true }).click();
     await page.waitForFunction(() => [...document.querySelectorAll("#race tbody td")].every((cell) => cell.textContent !== "…"));
     const rows = await page.locator("#race tbody tr").evaluateAll((all) => all.map((row) => [...row.cells].map((cell) => cell.textContent)));
-    assert.deepEqual(rows.map(([rival]) => rival), ["alone", "BBRv1", "BBRv3", "CUBIC", "Reno"]);
+    assert.deepEqual(rows.map(([rival]) => rival), ["alone", "BBRv1", "BBRv3", "CUBIC", "Reno", "Prague"]);
     assert.ok(rows.every(([, own]) => /bit\/s/.test(own)));
     assert.deepEqual(heard, []);
     await context.close();

@@ -170,7 +170,7 @@ test("it races against each of the list", async () => {
         return cells.length > 0 && cells.every((cell) => cell.textContent !== "…");
     });
     const rows = await page.locator("#race tbody tr").evaluateAll((all) => all.map((row) => [...row.cells].map((cell) => cell.textContent)));
-    assert.deepEqual(rows.map(([rival]) => rival), ["alone", "BBRv1", "BBRv3", "CUBIC", "Reno"]);
+    assert.deepEqual(rows.map(([rival]) => rival), ["alone", "BBRv1", "BBRv3", "CUBIC", "Reno", "Prague"]);
     assert.ok(rows.every(([, own]) => /bit\/s/.test(own)), JSON.stringify(rows));
     assert.equal(await page.getByLabel("Controller in the race").inputValue(), "js:Mine");
     assert.deepEqual(heard, []);

@@ -13,6 +13,8 @@ test("the link has the state", async () => {
     const { page, context, heard } = await visit(opened.browser, opened.address);
     await after(page, () => page.getByLabel("Rate", { exact: true }).first().fill("7mbit").then(() => page.keyboard.press("Enter")));
     await after(page, () => page.getByLabel("Seeds").selectOption("3"));
+    await page.locator("#advise summary").click();
+    await page.getByLabel("Goal").selectOption("latency");
     await page.getByRole("button", { name: "Share" }).click();
     const address = await page.getByLabel("Link", { exact: true }).inputValue();
     await page.waitForFunction((hash) => location.hash === hash, new URL(address).hash);
@@ -21,6 +23,9 @@ test("the link has the state", async () => {
     assert.equal(await text(other.page), await text(page));
     assert.deepEqual(await numbers(other.page), await numbers(page));
     assert.match((await numbers(page))[0][1], / \(.* Mbit\/s\)$/);
+    assert.match(await other.page.locator("#advise code").textContent(), / --goal latency$/);
+    await other.page.evaluate(() => (location.hash = "#preset=lte"));
+    await other.page.waitForFunction(() => document.querySelector("#advise select").value === "throughput");
     assert.deepEqual([...heard, ...other.heard], []);
     await context.close();
     await other.context.close();
@@ -39,6 +44,8 @@ const BAD = {
     "no state": "#s=AAAA",
     "no base64": "#s=%%%",
     "other JSON": link([1]),
+    "a goal that is none": link({ text: SCENARIO, seeds: 1, goal: "fun" }),
+    "a goal that is a list": link({ text: SCENARIO, seeds: 1, goal: ["fair"] }),
     "too many seeds": link({ text: SCENARIO, seeds: 100_000 }),
     "no JSON": link("{"),
     "a text that grows": `#s=${deflateRawSync(Buffer.alloc(50_000_000, 32)).toString("base64url")}`,
