@@ -1,6 +1,7 @@
 //! A run under way.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use advise::Measured;
@@ -58,12 +59,21 @@ impl Play {
     ///
     /// The text is no scenario, or one that is too large or reads files.
     pub fn begin(text: &str, seed: Option<u64>) -> Result<Play, String> {
+        Play::begin_in(text, seed, Room::new(BOUNDS))
+    }
+
+    /// Begins a run as [`Play::begin`] does, whose packets have this room.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Play::begin`].
+    pub fn begin_in(text: &str, seed: Option<u64>, room: Arc<Room>) -> Result<Play, String> {
         let (draft, scenario) = read_with(text, seed)?;
         let begun = || {
             let network = scenario.network();
             let (hops, flows) = (Hops::of(&network), Flows::new(&scenario, NOTHING_SENT));
             let controllers = |group| ours(&scenario, group);
-            let run = Run::new(&network, &controllers, hops, flows, (), Room::new(BOUNDS));
+            let run = Run::new(&network, &controllers, hops, flows, (), room);
             let run = run.map_err(|error| match error {
                 RunError::Scenario(error) => draft.located(error).into(),
                 error => error,

@@ -17,14 +17,26 @@ pub struct Bounds {
 pub struct Room {
     bounds: Bounds,
     held: AtomicU64,
+    /// The room that this is a part of.
+    whole: Option<Arc<Room>>,
 }
 
 impl Room {
     /// Room within these bounds.
     pub fn new(bounds: Bounds) -> Arc<Room> {
+        Room::of(bounds, None)
+    }
+
+    /// A part of this room, within these bounds: its packets also take the room of the whole.
+    pub fn part(self: &Arc<Room>, bounds: Bounds) -> Arc<Room> {
+        Room::of(bounds, Some(Arc::clone(self)))
+    }
+
+    fn of(bounds: Bounds, whole: Option<Arc<Room>>) -> Arc<Room> {
         Arc::new(Room {
             bounds,
             held: AtomicU64::new(0),
+            whole,
         })
     }
 
@@ -34,6 +46,20 @@ impl Room {
             packets: u64::MAX,
             transmissions: u64::MAX,
         })
+    }
+
+    /// Adds packets, so that one of those who share the room holds `own`: a simulation, or a part of the room. `more` wraps around
+    /// if there are fewer. If the room is exceeded, one fails that has an equal part of it or more.
+    fn hold(self: &Arc<Room>, more: u64, own: u64) -> Option<Excess> {
+        let before = self.held.fetch_add(more, Ordering::Relaxed);
+        let held = before.wrapping_add(more);
+        let of_whole = self.whole.as_ref().and_then(|it| it.hold(more, held));
+        let most = self.bounds.packets;
+        let sharers = Arc::strong_count(self) as u64;
+        let is_excess = held > most && own.saturating_mul(sharers) >= most;
+        is_excess
+            .then_some(Excess::Packets { held, most })
+            .or(of_whole)
     }
 }
 
@@ -68,31 +94,28 @@ impl Share {
         Share { room, held: 0 }
     }
 
-    /// Replaces the packets that this share holds. If the room is exceeded, a share fails that has an equal part of the room or
-    /// more: a small simulation does not fail for a large one, and those that go on never hold more than the room together.
+    /// Replaces the packets that this share holds. A small simulation does not fail for a large one, and those that go on never hold
+    /// more than the room together.
     pub(crate) fn take(&mut self, packets: u64, transmissions: u64) -> Option<Excess> {
-        let more = packets.wrapping_sub(self.held);
-        let before = self.room.held.fetch_add(more, Ordering::Relaxed);
-        self.held = packets;
-        let held = before.wrapping_add(more);
-        let Bounds {
-            packets: most,
-            transmissions: most_transmitted,
-        } = self.room.bounds;
-        let sharers = Arc::strong_count(&self.room) as u64;
-        if held > most && packets.saturating_mul(sharers) >= most {
-            return Some(Excess::Packets { held, most });
-        }
-        (transmissions > most_transmitted).then_some(Excess::Transmissions {
+        let excess = self.hold(packets);
+        let most = self.room.bounds.transmissions;
+        let is_excess = transmissions > most;
+        excess.or(is_excess.then_some(Excess::Transmissions {
             count: transmissions,
-            most: most_transmitted,
-        })
+            most,
+        }))
+    }
+
+    fn hold(&mut self, packets: u64) -> Option<Excess> {
+        let more = packets.wrapping_sub(self.held);
+        self.held = packets;
+        self.room.hold(more, packets)
     }
 }
 
 impl Drop for Share {
     fn drop(&mut self) {
-        self.room.held.fetch_sub(self.held, Ordering::Relaxed);
+        self.hold(0);
     }
 }
 
@@ -121,5 +144,30 @@ mod tests {
             most: 10,
         };
         assert_eq!(small.take(0, 11), Some(excess));
+    }
+
+    #[test]
+    fn parts_of_a_room_hold_no_more_together_than_the_whole() {
+        let bounds = |packets| Bounds {
+            packets,
+            transmissions: 10,
+        };
+        let whole = Room::new(bounds(100));
+        let parts = [(); 2].map(|()| whole.part(bounds(60)));
+        let [one, two] = &parts;
+        let [mut small, mut large, mut other] = [one, one, two].map(|it| Share::of(Arc::clone(it)));
+        assert_eq!(small.take(10, 1), None);
+        assert_eq!(large.take(50, 1), None);
+        let of_whole = Excess::Packets {
+            held: 110,
+            most: 100,
+        };
+        assert_eq!(other.take(50, 1), Some(of_whole));
+        assert_eq!(other.take(40, 1), None);
+        let of_part = Excess::Packets { held: 61, most: 60 };
+        assert_eq!(large.take(51, 1), Some(of_part));
+        drop((small, large));
+        assert_eq!(other.take(60, 1), None);
+        assert_eq!(whole.held.load(Ordering::Relaxed), 60);
     }
 }

@@ -6,6 +6,8 @@ use std::sync::{Arc, LazyLock};
 use rustix::process::{Resource, getrlimit};
 use simulate::{Bounds, Room};
 
+use super::cgroups;
+
 /// The bytes of a packet on a link, with its part of the queue's spare capacity. One that only waits for its ACK takes fewer.
 const PACKET_BYTES: u64 = 384;
 
@@ -25,9 +27,7 @@ pub(super) static ROOM: LazyLock<Arc<Room>> = LazyLock::new(|| {
 fn free() -> u64 {
     let machine = fs::read_to_string("/proc/meminfo").ok();
     let machine = machine.as_deref().and_then(available).unwrap_or(UNKNOWN);
-    // A container sees the limit of its own control group there.
-    let group = fs::read_to_string("/sys/fs/cgroup/memory.max").ok();
-    let group = group.and_then(|text| text.trim().parse().ok());
+    let group = cgroups::left(&|file| fs::read_to_string(file).ok());
     let process = getrlimit(Resource::As).current;
     machine
         .min(group.unwrap_or(u64::MAX))

@@ -1,6 +1,7 @@
 //! Packets in virtual time: the same scenario and seed give the same record on any machine, except for the elapsed
 //! real time.
 
+mod cgroups;
 mod memory;
 mod numbers;
 mod pcap;
@@ -33,7 +34,7 @@ const PROGRESS_INTERVAL: RealTime = RealTime::from_millis(50);
 /// The packets of all runs at a time take most of the free memory at most. A run that would take more ends with an error.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Sim {
-    /// The bounds of each run, in place of those of the machine.
+    /// Further bounds, of each run.
     bounds: Option<Bounds>,
 }
 
@@ -43,15 +44,17 @@ impl Sim {
         Sim::default()
     }
 
-    /// Creates the engine with bounds of each run.
+    /// Creates the engine with further bounds, of each run.
     pub fn within(bounds: Bounds) -> Sim {
         Sim {
             bounds: Some(bounds),
         }
     }
 
-    fn room(&self) -> Arc<Room> {
-        self.bounds.map_or_else(|| Arc::clone(&ROOM), Room::new)
+    /// The room of a run.
+    pub fn room(&self) -> Arc<Room> {
+        self.bounds
+            .map_or_else(|| Arc::clone(&ROOM), |bounds| ROOM.part(bounds))
     }
 }
 

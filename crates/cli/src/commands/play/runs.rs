@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use lab::Sim;
 use play::Play;
 use tokio::sync::Semaphore;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
@@ -116,7 +117,7 @@ fn advise(text: &str, sender: &Sender<Message>) -> Result<Option<Vec<u8>>, Strin
 
 /// The record of the whole run; `None` if nobody wants it any more.
 fn run(text: &str, seed: Option<u64>, sender: &Sender<Message>) -> Result<Option<Vec<u8>>, String> {
-    let mut play = Play::begin(text, seed)?;
+    let mut play = Play::begin_in(text, seed, Sim::within(play::BOUNDS).room())?;
     let (mut shown, mut cost) = (Instant::now(), Duration::ZERO);
     while play.step(1)? {
         if sender.is_closed() {
