@@ -43,6 +43,7 @@ macro_rules! by_variant {
             fn needs_pacing(&self) -> bool;
             fn responds_to_ecn(&self) -> bool;
             fn is_scalable(&self) -> bool;
+            fn ack_frequency(&self) -> $crate::AckFrequency;
             fn snapshot(&self) -> $crate::Snapshot;
         }
     };

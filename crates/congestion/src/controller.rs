@@ -317,8 +317,27 @@ pub trait Controller: Debug + Send {
         false
     }
 
+    /// The frequency of ACKs that a transport should request of the peer, if it can.
+    fn ack_frequency(&self) -> AckFrequency {
+        AckFrequency::Usual
+    }
+
     /// The controller's state, for observers and people.
     fn snapshot(&self) -> Snapshot;
+}
+
+/// A frequency of ACKs (BBR draft, "Impact of changing ACK frequency").
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum AckFrequency {
+    /// The peer's own.
+    #[default]
+    Usual,
+    /// At least four ACKs in a round trip.
+    Frequent,
+    /// Less than usual, because feedback is not urgent.
+    Rare,
+    /// As `Frequent`, and an immediate ACK at the end of each flight.
+    Prompt,
 }
 
 /// The static properties of a controller, which its module declares for the list.

@@ -61,7 +61,7 @@ mod usage;
 
 pub use bbr::aggregation;
 pub use controller::{
-    Ack, Cause, Connection, Controller, Lost, Recovery, RttSample, Sent, Snapshot,
+    Ack, AckFrequency, Cause, Connection, Controller, Lost, Recovery, RttSample, Sent, Snapshot,
 };
 pub use flow::Flow;
 pub use list::{AnyController, ControllerKind, Settings};

@@ -80,6 +80,8 @@ struct HostSpec {
     ecn: bool,
     /// `accurate_ecn`: true if the connection is ECN-capable with Accurate ECN (RFC 9768).
     accurate_ecn: bool,
+    /// `ack_frequency`: true if senders request the frequency of ACKs that their controller wants.
+    ack_frequency: bool,
     /// `fast_open`: the use of data in SYNs (RFC 7413): `"off"`; `"on"`, after an earlier connection has obtained a
     /// cookie; `"known"`, from the first connection on.
     fast_open: FastOpen,

@@ -222,6 +222,7 @@ prop_compose! {
             loss_detection: parts[5].then_some(detection),
             ecn: flag,
             accurate_ecn: parts[5].then_some(parts[0]),
+            ack_frequency: parts[5].then_some(parts[1]),
             fast_open: parts[5].then_some(FastOpen::Known),
             offload: flag,
             syn_timer: parts[5].then_some(SynTimer::Bsd),

@@ -255,6 +255,7 @@ fn sender_config(spec: &HostSpec, mss: Bytes) -> sender::Config {
         },
         ecn: spec.ecn.unwrap_or(usual.ecn) || spec.accurate_ecn == Some(true),
         accurate_ecn: spec.accurate_ecn.unwrap_or(usual.accurate_ecn),
+        requests_acks: spec.ack_frequency.unwrap_or(usual.requests_acks),
         fast_open: spec.fast_open.unwrap_or(usual.fast_open),
         syn_timer: spec.syn_timer.unwrap_or(usual.syn_timer),
         ..usual

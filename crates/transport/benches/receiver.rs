@@ -25,6 +25,7 @@ fn receive(late: impl Fn(u64) -> bool, by: u64) -> u64 {
             echo: now - Duration::from_millis(100),
             cwr: false,
             push: false,
+            ack_request: None,
         };
         black_box(receiver.on_segment(now, &Body::Data(data), false));
     };

@@ -53,6 +53,7 @@ impl Host {
             is_retransmission: false,
             cwr: false,
             ends_write: false,
+            ack_request: None,
         };
         self.scheduler.enqueue(self.now, burst).expect("room");
     }

@@ -3,7 +3,7 @@
 
 use congestion::{Bytes, Time};
 
-use crate::segment::{Body, Data, HEADERS, Segment};
+use crate::segment::{AckRequest, Body, Data, HEADERS, Segment};
 
 /// A contiguous piece of one connection's stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,6 +28,8 @@ pub struct Burst {
     pub cwr: bool,
     /// Whether it ends with the last byte that the application has written.
     pub ends_write: bool,
+    /// The ACKs that its packets request. Only the last of them requests an immediate one.
+    pub ack_request: Option<AckRequest>,
 }
 
 /// The kind of a [`Burst`].
@@ -53,13 +55,18 @@ impl Burst {
         let packets = burst.packets();
         (0..packets).map(move |index| {
             let offset = index.saturating_mul(mss);
+            let is_last = index + 1 == packets;
             let data = Data {
                 seq: burst.seq.saturating_add(u64::from(offset)),
                 len: burst.bytes.saturating_sub(offset).min(mss),
                 sent: burst.departure,
                 echo: burst.echo,
                 cwr: burst.cwr && index == 0,
-                push: (packets > 1 || burst.ends_write) && index + 1 == packets,
+                push: (packets > 1 || burst.ends_write) && is_last,
+                ack_request: burst.ack_request.map(|request| AckRequest {
+                    is_immediate: request.is_immediate && is_last,
+                    ..request
+                }),
             };
             Segment {
                 connection: burst.connection,
@@ -98,6 +105,8 @@ impl Burst {
 
 #[cfg(test)]
 mod tests {
+    use congestion::Duration;
+
     use super::*;
 
     const BURST: Burst = Burst {
@@ -111,6 +120,7 @@ mod tests {
         is_retransmission: false,
         cwr: true,
         ends_write: false,
+        ack_request: None,
     };
 
     #[test]
@@ -157,6 +167,25 @@ mod tests {
             let pushed: Vec<bool> = single.segments().map(is_pushed).collect();
             assert_eq!(pushed, [ends_write]);
         }
+    }
+
+    #[test]
+    fn only_the_last_packet_requests_an_immediate_ack() {
+        let request = AckRequest {
+            every: 4,
+            max_delay: Duration::from_millis(10),
+            is_immediate: true,
+        };
+        let burst = Burst {
+            ack_request: Some(request),
+            ..BURST
+        };
+        let requests = burst.segments().map(|segment| match segment.body {
+            Body::Data(data) => data.ack_request.map(|it| (it.every, it.is_immediate)),
+            other => panic!("{other:?}"),
+        });
+        let requests: Vec<_> = requests.flatten().collect();
+        assert_eq!(requests, [(4, false), (4, false), (4, true)]);
     }
 
     #[test]

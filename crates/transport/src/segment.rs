@@ -5,7 +5,7 @@
 
 use core::ops::Range;
 
-use congestion::{Bytes, Time};
+use congestion::{Bytes, Duration, Time};
 
 /// The size of the IPv4 and TCP headers with the timestamp option.
 pub const HEADERS: Bytes = Bytes::new(20 + 20 + 12);
@@ -76,6 +76,20 @@ pub struct Data {
     pub cwr: bool,
     /// Whether it ends a burst of several segments, so that more may not follow soon (RFC 9293, PSH).
     pub push: bool,
+    /// The ACKs that the sender requests from now on, if it does.
+    pub ack_request: Option<AckRequest>,
+}
+
+/// A sender's request for ACKs, as QUIC has it in the frames ACK_FREQUENCY and IMMEDIATE_ACK (draft-ietf-quic-ack-frequency),
+/// and TCP in an option (draft-ietf-tcpm-ack-rate-request). Here each segment repeats it, and it takes no room.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AckRequest {
+    /// The full segments that cause an ACK: one more than the Ack-Eliciting Threshold.
+    pub every: u32,
+    /// The longest delay of an ACK: the Requested Max Ack Delay.
+    pub max_delay: Duration,
+    /// Whether this segment is to be acknowledged at once: IMMEDIATE_ACK.
+    pub is_immediate: bool,
 }
 
 impl Data {
@@ -220,6 +234,7 @@ mod tests {
             echo: Time::ZERO,
             cwr: false,
             push: false,
+            ack_request: None,
         };
         let mut ack = Ack {
             next: 0,

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use transport::receiver::{Config, Receiver};
-use transport::segment::{Ack, Body, Data, Segment};
+use transport::segment::{Ack, AckRequest, Body, Data, Segment};
 use units::{Bytes, Duration, Time};
 
 const MSS: u64 = 1448;
@@ -22,6 +22,7 @@ struct Peer {
     now: Time,
     cwr: bool,
     push: bool,
+    ack_request: Option<AckRequest>,
     echo: Time,
 }
 
@@ -36,6 +37,7 @@ impl Peer {
             now: Time::ZERO,
             cwr: false,
             push: false,
+            ack_request: None,
             echo: Time::ZERO,
         }
     }
@@ -67,6 +69,7 @@ impl Peer {
             echo: self.echo,
             cwr: self.cwr,
             push: self.push,
+            ack_request: self.ack_request,
         });
         ack(self.receiver.on_segment(self.now, &body, ce))
     }
@@ -131,6 +134,7 @@ fn data_without_a_connection_are_ignored() {
         echo: Time::ZERO,
         cwr: false,
         push: false,
+        ack_request: None,
     });
     assert_eq!(receiver.on_segment(at(2), &data, false), None);
     assert_eq!(receiver.received(), 0);
@@ -494,6 +498,40 @@ fn accurate_ecn_reports_the_first_mark_at_once_and_echoes_none() {
     let last = acks.iter().flatten().last().expect("some ACKs");
     assert!(!last.ecn_echo);
     assert!(last.ce_bytes >= 12 * MSS);
+}
+
+/// draft-ietf-quic-ack-frequency, "Sending Acknowledgments".
+#[test]
+fn a_request_sets_the_acks_until_the_next() {
+    let mut peer = Peer::after(&Config::default(), 100);
+    let mut request = AckRequest {
+        every: 5,
+        max_delay: ms(7),
+        is_immediate: false,
+    };
+    peer.ack_request = Some(request);
+    let acked = |peer: &mut Peer, first: u64| -> Vec<u64> {
+        let arrivals = first..first + 10;
+        arrivals.filter(|n| peer.segment(*n).is_some()).collect()
+    };
+    assert_eq!(acked(&mut peer, 100), [104, 109]);
+    // What follows without a request has the same.
+    peer.ack_request = None;
+    assert_eq!(acked(&mut peer, 110), [114, 119]);
+    assert_eq!(peer.segment(120), None);
+    assert_eq!(peer.owed(), Some(ms(7)));
+    peer.wait(ms(7));
+    assert!(peer.timer().is_some());
+    // An immediate ACK, once.
+    request.is_immediate = true;
+    peer.ack_request = Some(request);
+    assert!(peer.segment(121).is_some());
+    request.is_immediate = false;
+    peer.ack_request = Some(request);
+    assert_eq!(acked(&mut peer, 122), [126, 131]);
+    request.every = 1;
+    peer.ack_request = Some(request);
+    assert_eq!(acked(&mut peer, 132).len(), 10);
 }
 
 #[test]

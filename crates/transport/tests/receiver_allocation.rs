@@ -37,6 +37,7 @@ fn arrive(receiver: &mut Receiver, now: Time, n: u64) {
         echo: now - Duration::from_millis(100),
         cwr: false,
         push: false,
+        ack_request: None,
     });
     let _ = receiver.on_segment(now, &body, false);
 }

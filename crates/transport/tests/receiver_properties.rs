@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use transport::receiver::{Config, Receiver};
-use transport::segment::{Ack, Body, Data, SackBlocks, Segment};
+use transport::segment::{Ack, AckRequest, Body, Data, SackBlocks, Segment};
 use units::{Bytes, Duration, Time};
 
 /// An event at a receiver.
@@ -26,10 +26,19 @@ fn lengths() -> impl Strategy<Value = u32> {
     prop_oneof![8 => 0u32..3_000, 1 => any::<u32>(), 1 => Just(u32::MAX)]
 }
 
+fn requests() -> impl Strategy<Value = Option<AckRequest>> {
+    let request = (lengths(), any::<u64>(), any::<bool>());
+    prop::option::of(request.prop_map(|(every, nanos, is_immediate)| AckRequest {
+        every,
+        max_delay: Duration::from_nanos(nanos),
+        is_immediate,
+    }))
+}
+
 fn bodies() -> impl Strategy<Value = Body> {
-    let flags = any::<(bool, bool)>();
+    let flags = (any::<bool>(), any::<bool>(), requests());
     let data = (positions(), lengths(), times(), times(), flags).prop_map(
-        |(seq, len, sent, echo, (cwr, push))| {
+        |(seq, len, sent, echo, (cwr, push, ack_request))| {
             Body::Data(Data {
                 seq,
                 len,
@@ -37,6 +46,7 @@ fn bodies() -> impl Strategy<Value = Body> {
                 echo,
                 cwr,
                 push,
+                ack_request,
             })
         },
     );
@@ -205,6 +215,7 @@ proptest! {
                 echo: Time::ZERO,
                 cwr: false,
                 push: false,
+                ack_request: None,
             });
             if let Some(Segment { body: Body::Ack(ack), .. }) = receiver.on_segment(now, &body, false) {
                 assert!(ack.next >= acknowledged);

@@ -63,6 +63,7 @@ fn enqueue(scheduler: &mut Scheduler, pacers: &mut [Pacer], now: Time, connectio
         is_retransmission: false,
         cwr: false,
         ends_write: false,
+        ack_request: None,
     };
     scheduler.enqueue(now, burst).expect("room");
 }

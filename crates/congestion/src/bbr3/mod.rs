@@ -33,7 +33,7 @@
 //!
 //! Each state has a file: `startup`, `drain`, `probe_bw` with its four, `probe_rtt`. So has each part of the model:
 //! `max_bw`, `min_rtt`, `long_term`, `short_term`, `extra_acked`; the timing of probes: `probe_timing`; the window:
-//! `cwnd`; and the undoing of spurious losses: `undo`. The parts shared with BBRv1 are in `crate::bbr`: the filters of
+//! `cwnd`; the frequency of ACKs: `ack_frequency`; and the undoing of spurious losses: `undo`. The parts shared with BBRv1 are in `crate::bbr`: the filters of
 //! the bandwidth and of the least RTT, the plateau of a full pipe, aggregation, the stay in ProbeRTT, the window, the
 //! pacing rate and the quantum. Rounds are shared by all.
 //!
@@ -43,6 +43,7 @@
 //! Explicit congestion notification has no effect (BBR draft, "ECN": experimental), unless the [setting](Config::ecn)
 //! enables the response of Linux's BBRv3 in `ecn`.
 
+mod ack_frequency;
 mod config;
 mod cwnd;
 mod drain;
@@ -69,7 +70,9 @@ use crate::bbr::full_pipe::FullPipe;
 use crate::bbr::pacing;
 use crate::bbr::probe_rtt::Stay;
 use crate::bbr::slow_stretch::SlowStretch;
-use crate::controller::{Ack, Cause, Connection, Controller, Listed, Lost, Recovery, Snapshot};
+use crate::controller::{
+    Ack, AckFrequency, Cause, Connection, Controller, Listed, Lost, Recovery, Snapshot,
+};
 use crate::round::Round;
 use cwnd::WindowUse;
 use ecn::Ecn;
@@ -126,6 +129,8 @@ pub struct Bbr3 {
     /// The packets that any state held back on purpose.
     self_limited: SlowStretch,
     window_use: WindowUse,
+    /// Whether the window was full in the round trip that the latest ACK ended.
+    is_window_short: bool,
 
     short_term: ShortTerm,
     /// The deliveries of this round. `None` if all were self-limited.
@@ -185,6 +190,7 @@ impl Bbr3 {
             slow_stretch: SlowStretch::none(),
             self_limited: SlowStretch::none(),
             window_use: WindowUse::default(),
+            is_window_short: false,
             short_term: ShortTerm::default(),
             latest: None,
             loss_round: LossRound::default(),
@@ -380,6 +386,7 @@ impl Controller for Bbr3 {
     fn on_ack(&mut self, ack: &Ack) {
         self.window_use.update(ack.is_window_full, self.delivered);
         self.delivered = self.delivered.max(ack.rate.total_delivered);
+        self.is_window_short = self.window_use.was_full_since(ack.rate.prior_delivered);
         self.update_model_and_state(ack);
         let (window, bw, gain) = (self.control.initial_cwnd, self.bw, self.pacing_gain());
         let is_full = self.full_pipe.is_reached();
@@ -402,6 +409,10 @@ impl Controller for Bbr3 {
 
     fn responds_to_ecn(&self) -> bool {
         self.config.ecn.is_some()
+    }
+
+    fn ack_frequency(&self) -> AckFrequency {
+        self.wanted_ack_frequency()
     }
 
     fn snapshot(&self) -> Snapshot {

@@ -1,6 +1,7 @@
 //! BBRv3 in virtual time: the example test cases of draft-ietf-ccwg-bbr's appendix, each by its title, with its numbered
 //! points as comments.
 
+mod ack_frequency;
 mod bounds;
 mod control;
 mod down;

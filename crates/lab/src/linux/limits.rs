@@ -71,6 +71,11 @@ pub(crate) const LIMITS: Limits = Limits {
             "its marks are echoed as RFC 3168 says",
         ),
         (
+            "ack_frequency",
+            |host| host.ack_frequency == Some(true),
+            "the kernel's TCP has no option for it",
+        ),
+        (
             "fast_open",
             |host| host.fast_open.is_some_and(|it| it != FastOpen::Off),
             "its connections open without data",
@@ -213,6 +218,7 @@ mod tests {
             ("max_rto = \"500ms\"", "max_rto"),
             ("offload = false", "offload"),
             ("accurate_ecn = true", "accurate_ecn"),
+            ("ack_frequency = true", "ack_frequency"),
             ("syn_timer = \"bsd\"", "syn_timer"),
             ("small_queues = \"off\"", "small_queues"),
             ("small_queues = \"linux-4.19\"", "small_queues"),

@@ -135,6 +135,8 @@ class Host(_Entries):
     """Whether connections use ECN."""
     accurate_ecn: bool | None = None
     """Whether they use Accurate ECN."""
+    ack_frequency: bool | None = None
+    """Whether senders request the frequency of ACKs that their controller wants."""
     fast_open: str | None = None
     """Whether connections open with data: ``"off"``, ``"on"`` or ``"known"``."""
     syn_timer: str | None = None

@@ -83,14 +83,20 @@ impl DelayedAck {
     }
 
     /// Schedules an ACK (`tcp_send_delayed_ack`). If `is_aggregating`, several full segments wait to be acknowledged
-    /// together, no longer than the aggregation delay.
-    pub(super) fn owe(&mut self, now: Time, config: &Config, is_aggregating: bool) {
+    /// together, no longer than the aggregation delay. A delay that the sender has `requested` replaces all of these.
+    pub(super) fn owe(
+        &mut self,
+        now: Time,
+        config: &Config,
+        is_aggregating: bool,
+        requested: Option<Duration>,
+    ) {
         let delay = if is_aggregating {
             config.aggregation_delay
         } else {
             self.ato.unwrap_or(ATO_MIN)
         };
-        let due = now + delay.min(config.max_ack_delay);
+        let due = now + requested.unwrap_or(delay.min(config.max_ack_delay));
         self.due = Some(self.due.map_or(due, |owed| owed.min(due)));
     }
 

@@ -13,7 +13,7 @@ mod window;
 
 use core::ops::Range;
 
-use crate::segment::{Ack, Body, Data, SackBlocks, Segment};
+use crate::segment::{Ack, AckRequest, Body, Data, SackBlocks, Segment};
 use units::{Bytes, Duration, Time};
 
 pub use config::Config;
@@ -41,6 +41,8 @@ pub struct Receiver {
     /// The timestamp to echo (RFC 7323's TS.Recent).
     echo: Time,
     delayed: DelayedAck,
+    /// The sender's latest request.
+    request: Option<AckRequest>,
     window: Window,
     config: Config,
     compression: Compression,
@@ -58,6 +60,7 @@ impl Receiver {
             stream: Reassembly::default(),
             window: Window::new(config),
             delayed: DelayedAck::new(),
+            request: None,
             compression: Compression::default(),
             mss: DEFAULT_MSS,
             acknowledged: 0,
@@ -187,7 +190,7 @@ impl Receiver {
         let had_holes = !self.stream.is_in_order();
         let before = self.stream.next();
         let arrival = self.stream.insert(data.seq..data.end());
-        let mut at_once = self.on_ecn(data, ce);
+        let mut at_once = self.on_request(data) | self.on_ecn(data, ce);
         let next = self.stream.next();
         let beyond = self.stream.highest().saturating_sub(next);
         let mut behind_hole = None;
@@ -227,7 +230,9 @@ impl Receiver {
             return (!is_held).then_some(0..0);
         }
         let is_aggregating = next - self.acknowledged > u64::from(self.mss);
-        self.delayed.owe(now, &self.config, is_aggregating);
+        let requested = self.request.map(|request| request.max_delay);
+        self.delayed
+            .owe(now, &self.config, is_aggregating, requested);
         None
     }
 
@@ -253,7 +258,7 @@ impl Receiver {
 
     /// Whether PSH on a full segment causes an ACK. With stretched ACKs it does not: they are meant to wait.
     fn heeds_push(&self, data: &Data) -> bool {
-        data.push && self.config.ack_every <= 2
+        data.push && self.ack_every() <= 2
     }
 
     /// Handles ECN (RFC 3168, section 6.1.3). A change of state is reported at once, because the sender's window may
@@ -279,13 +284,26 @@ impl Receiver {
         }
     }
 
+    /// Takes the sender's request, if it makes one (draft-ietf-quic-ack-frequency, "Sending Acknowledgments"). Returns whether
+    /// it asks for an immediate ACK.
+    fn on_request(&mut self, data: &Data) -> bool {
+        self.request = data.ack_request.or(self.request);
+        data.ack_request.is_some_and(|request| request.is_immediate)
+    }
+
+    /// The number of full segments that cause an ACK.
+    fn ack_every(&self) -> u32 {
+        self.request
+            .map_or(self.config.ack_every, |request| request.every)
+    }
+
     /// Whether the data in order up to `next` cause an ACK: they exceed `ack_every` − 1 full segments, so that a
     /// short last one counts (`__tcp_ack_snd_check`).
     fn is_ack_due(&self, next: u64) -> bool {
         let waiting = next - self.acknowledged;
-        let every = u64::from(self.config.ack_every.saturating_sub(1));
+        let every = u64::from(self.ack_every().saturating_sub(1));
         self.delayed.is_quick()
-            || self.config.max_ack_delay.is_zero()
+            || (self.request.is_none() && self.config.max_ack_delay.is_zero())
             || waiting > every.saturating_mul(u64::from(self.mss))
     }
 

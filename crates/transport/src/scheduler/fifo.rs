@@ -74,6 +74,7 @@ mod tests {
             is_retransmission: false,
             cwr: false,
             ends_write: false,
+            ack_request: None,
         }
     }
 

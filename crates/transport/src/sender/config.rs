@@ -39,6 +39,8 @@ pub struct Config {
     pub ecn: bool,
     /// Whether Accurate ECN was negotiated too (RFC 9768): each ACK counts the marks, and CWR is not sent.
     pub accurate_ecn: bool,
+    /// Whether the sender requests the frequency of ACKs that its controller wants.
+    pub requests_acks: bool,
     /// Whether connections open with data if their client has a cookie of the server.
     pub fast_open: FastOpen,
     /// When a SYN is repeated and given up.
@@ -61,6 +63,7 @@ impl Default for Config {
             max_burst: MAX_OFFLOAD,
             ecn: false,
             accurate_ecn: false,
+            requests_acks: false,
             fast_open: FastOpen::default(),
             syn_timer: SynTimer::default(),
             small_queues: SmallQueues::default(),

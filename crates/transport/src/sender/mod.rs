@@ -26,12 +26,14 @@
 //! | `recovery` | its phases, F-RTO and undo | RFC 6675, 5682, 3522, 3708 |
 //! | `prr` | the shrinking of the window in recovery | RFC 9937 |
 //! | `ecn` | marks, and CWR | RFC 3168, RFC 9768 |
+//! | `ack_frequency` | the ACKs that the peer is asked for | draft-ietf-quic-ack-frequency |
 //! | `transmit` | the bursts that leave, and when | Linux `tcp_output.c` |
 //! | `usage` | the limits, and their times | Linux `tcp_cwnd_validate`, `tcp_chrono_start` |
 //!
 //! Not implemented: Nagle's algorithm (data are sent as they are written), an initial window of one packet after
 //! several lost SYNs (RFC 6928), path MTU discovery, keep-alive and the closing handshake.
 
+mod ack_frequency;
 mod config;
 mod deliver;
 mod delivery;

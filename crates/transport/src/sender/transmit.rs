@@ -423,6 +423,7 @@ impl<C: Controller> Sender<C> {
             is_retransmission: false,
             cwr: false,
             ends_write: seq.saturating_add(bytes) == self.stream.written(),
+            ack_request: self.ack_request(),
         }
     }
 

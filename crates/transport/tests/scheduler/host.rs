@@ -20,6 +20,7 @@ pub fn burst(connection: u32, seq: u64, bytes: u32, departure: Time) -> Burst {
         is_retransmission: false,
         cwr: false,
         ends_write: false,
+        ack_request: None,
     }
 }
 

@@ -1,5 +1,6 @@
 //! The sender in virtual time, against the real receiver over a scripted wire.
 
+mod ack_frequency;
 mod detection;
 mod ecn;
 mod fast_open;

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, HashMap};
 
 use congestion::{
-    Ack, Bytes, Connection, Controller, Duration, Lost, Phase, Rate, Recovery, Sent, Snapshot,
-    State, Time,
+    Ack, AckFrequency, Bytes, Connection, Controller, Duration, Lost, Phase, Rate, Recovery, Sent,
+    Snapshot, State, Time,
 };
 use transport::burst::Burst;
 use transport::receiver::{self, Receiver};
@@ -61,6 +61,7 @@ pub struct Fixed {
     pub rate: Rate,
     pub quantum: Bytes,
     pub needs_pacing: bool,
+    pub ack_frequency: AckFrequency,
     pub changes: Vec<Recovery>,
     pub timeouts: Vec<Time>,
     pub idle_restarts: u32,
@@ -74,6 +75,7 @@ impl Fixed {
             rate: Rate::MAX,
             quantum: connection.mss * 2,
             needs_pacing: true,
+            ack_frequency: AckFrequency::Usual,
             changes: Vec::new(),
             timeouts: Vec::new(),
             idle_restarts: 0,
@@ -109,6 +111,9 @@ impl Controller for Fixed {
     }
     fn needs_pacing(&self) -> bool {
         self.needs_pacing
+    }
+    fn ack_frequency(&self) -> AckFrequency {
+        self.ack_frequency
     }
     fn snapshot(&self) -> Snapshot {
         let state = State {
