@@ -21,7 +21,7 @@
 //!   passed, but not below the initial window, with three quarters of what it was as the threshold, so that slow start gets
 //!   it back soon (RFC 2861; Linux `tcp_cwnd_restart`).
 //! - **Marks** count as a loss that cost nothing, once in a round trip. A [scalable](Avoidance::IS_SCALABLE) controller counts
-//!   them instead ([`Avoidance::on_ack`]), and goes on growing with what was not marked.
+//!   them instead ([`Avoidance::on_ack`], [`Avoidance::on_marks`]), and goes on growing with what was not marked.
 //! - **An unused window** does not grow, except in slow start up to twice what was in flight, as that much was proven
 //!   (`usage.rs`).
 
@@ -58,9 +58,11 @@ pub trait Avoidance: Debug + Copy + Send {
     /// pacing rate, is the limit (Linux, `tcp_pacing_ca_ratio`; compare RFC 9002, "Pacing").
     const PACING_GAIN: Ratio = Ratio::new(6, 5);
 
-    /// Counts the marks of an ACK, unless losses are being repaired. Returns the window to go on with if it is reduced for
-    /// them.
-    fn on_ack(&mut self, _ack: &Ack, _cwnd: Bytes, _srtt: Duration) -> Option<Bytes> {
+    /// Counts the marks of an ACK, also while losses are repaired.
+    fn on_ack(&mut self, _ack: &Ack, _srtt: Duration) {}
+
+    /// Returns the window to go on with if it is reduced for the marks of this ACK. Not called while losses are repaired.
+    fn on_marks(&mut self, _ack: &Ack, _cwnd: Bytes, _srtt: Duration) -> Option<Bytes> {
         None
     }
 
@@ -75,6 +77,11 @@ pub trait Avoidance: Debug + Copy + Send {
 
     /// Notes that until `now` the sender had too little to send, or the window must not grow.
     fn on_app_limited(&mut self, now: Time);
+
+    /// Takes back the last [`Avoidance::on_congestion`], before which this was `saved`.
+    fn undo(&mut self, saved: Self) {
+        *self = saved;
+    }
 
     /// Notes that the window or the packet size was changed from outside. The next growth starts afresh.
     fn on_restart(&mut self);
@@ -215,7 +222,7 @@ impl<A: Avoidance> LossBased<A> {
         if let Some(saved) = self.saved.take()
             && self.cwnd < saved.cwnd
         {
-            self.avoidance = saved.avoidance;
+            self.avoidance.undo(saved.avoidance);
             self.cwnd = saved.cwnd;
             self.ssthresh = saved.ssthresh;
             self.hystart = saved.hystart;
@@ -257,10 +264,13 @@ impl<A: Avoidance> LossBased<A> {
         }
     }
 
-    /// Lets a scalable controller reduce the window for the marks of this ACK.
+    /// Lets a scalable controller count the marks of this ACK, and reduce the window for them.
     fn heed_marks(&mut self, ack: &Ack) {
         let srtt = self.rtt.smoothed().unwrap_or_default();
-        if let Some(reduced) = self.avoidance.on_ack(ack, self.cwnd, srtt) {
+        self.avoidance.on_ack(ack, srtt);
+        if self.phase == Phase::Open
+            && let Some(reduced) = self.avoidance.on_marks(ack, self.cwnd, srtt)
+        {
             self.cwnd = reduced.max(self.mss * 2).min(self.cwnd);
             self.ssthresh = Some(self.cwnd.max(self.mss * 2));
             self.saved = None;
@@ -366,9 +376,7 @@ impl<A: Avoidance> Controller for LossBased<A> {
             *has_progress = true;
         }
         self.watch_slow_start(ack);
-        if self.phase == Phase::Open {
-            self.heed_marks(ack);
-        }
+        self.heed_marks(ack);
         self.grow(ack);
         self.update_pacing_rate();
     }

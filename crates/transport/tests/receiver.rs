@@ -481,23 +481,45 @@ fn marks_are_echoed_until_the_sender_reacts() {
     assert_eq!(peer.receiver.stats().ce_segments, 2);
 }
 
-/// RFC 9768, section 3.2.2.5.1.
+fn accurate(config: Config) -> Config {
+    Config {
+        accurate_ecn: true,
+        ..config
+    }
+}
+
+/// RFC 9768, section 3.2.2.5.1, "Change-Triggered ACKs". Unlike an echo (RFC 3168), the first mark quickens no further ACK.
 #[test]
 fn accurate_ecn_reports_the_first_mark_at_once_and_echoes_none() {
-    let config = Config {
-        accurate_ecn: true,
-        ..Config::default()
-    };
-    let mut peer = Peer::after(&config, 16);
+    let mut peer = Peer::after(&accurate(Config::default()), 16);
     let segment = |n: u64| n * MSS..(n + 1) * MSS;
     let ack = peer.data(segment(16), true).expect("at once");
     assert_eq!((ack.ecn_echo, ack.ce_bytes), (false, MSS));
-    // Two quick ACKs follow a first mark. Then every second segment is acknowledged, marked or not.
-    let acks: Vec<_> = (17..30).map(|n| peer.data(segment(n), true)).collect();
-    assert!(acks[4..].iter().any(Option::is_none));
-    let last = acks.iter().flatten().last().expect("some ACKs");
-    assert!(!last.ecn_echo);
-    assert!(last.ce_bytes >= 12 * MSS);
+    let acked: Vec<_> = (17..27)
+        .filter(|n| peer.data(segment(*n), false).is_some())
+        .collect();
+    assert_eq!(acked, [18, 20, 22, 24, 26]);
+    let ack = peer.data(segment(27), true).expect("the first again");
+    assert_eq!((ack.ecn_echo, ack.ce_bytes), (false, 2 * MSS));
+}
+
+/// The same section, "Increment-Triggered ACKs": an ACK for two marks, where otherwise it would wait for more.
+#[test]
+fn accurate_ecn_reports_each_second_mark_at_once() {
+    let acked = |mut peer: Peer, first: u64| -> Vec<u64> {
+        let arrivals = first..first + 9;
+        arrivals
+            .filter(|n| peer.data(n * MSS..(n + 1) * MSS, true).is_some())
+            .collect()
+    };
+    let config = accurate(Config {
+        ack_every: 10,
+        initial_buffer: Bytes::new(1 << 20),
+        ..Config::default()
+    });
+    // The first by the change, and each second one after it, in order and behind a hole.
+    assert_eq!(acked(Peer::after(&config, 16), 16), [16, 18, 20, 22, 24]);
+    assert_eq!(acked(with_a_hole(&config), 20), [20, 22, 24, 26, 28]);
 }
 
 /// draft-ietf-quic-ack-frequency, "Sending Acknowledgments".

@@ -24,6 +24,10 @@ use delay::DelayedAck;
 use reassembly::{Arrival, Reassembly};
 use window::Window;
 
+/// The marks that cause an ACK, with Accurate ECN (RFC 9768, section 3.2.2.5.1, "Increment-Triggered ACKs": n is 2 where data
+/// is unacknowledged, and 7 at most).
+const MARKS_PER_ACK: u32 = 2;
+
 /// The assumed payload of a full segment before one has arrived (RFC 9293, 3.7.1).
 const DEFAULT_MSS: u32 = 536;
 
@@ -36,6 +40,8 @@ pub struct Receiver {
     is_open: bool,
     /// Whether a mark has arrived that the sender has not answered yet (RFC 3168, 6.1.3).
     ecn_echo: bool,
+    /// The marks that have arrived since the last ACK.
+    marks_since_ack: u32,
     /// `next` of the last ACK sent (RFC 7323's Last.ACK.sent).
     acknowledged: u64,
     /// The timestamp to echo (RFC 7323's TS.Recent).
@@ -66,6 +72,7 @@ impl Receiver {
             acknowledged: 0,
             echo: Time::ZERO,
             ecn_echo: false,
+            marks_since_ack: 0,
             stats: Stats::default(),
         }
     }
@@ -264,24 +271,24 @@ impl Receiver {
     /// Handles ECN (RFC 3168, section 6.1.3). A change of state is reported at once, because the sender's window may
     /// be as small as a segment (`__tcp_ecn_check_ce`, `tcp_ecn_accept_cwr`). Returns whether the state changed.
     ///
-    /// With Accurate ECN, the state is that of the latest segment, and its first mark is reported at once (RFC 9768, section
-    /// 3.2.2.5.1).
+    /// With Accurate ECN, the state is that of the latest segment. The first mark is reported at once, and later ones at least
+    /// each [`MARKS_PER_ACK`], also where ACKs are stretched or compressed.
     fn on_ecn(&mut self, data: &Data, ce: bool) -> bool {
         let before = self.ecn_echo;
         self.ecn_echo &= !data.cwr && !self.config.accurate_ecn;
         if ce {
             self.stats.ce_segments += 1;
+            self.marks_since_ack += 1;
             self.stats.ce_bytes = self.stats.ce_bytes.saturating_add(u64::from(data.len));
             self.ecn_echo = true;
+        }
+        if self.config.accurate_ecn {
+            return ce && (!before || self.marks_since_ack >= MARKS_PER_ACK);
         }
         if !before && self.ecn_echo {
             self.delayed.quicken_by(2);
         }
-        if self.config.accurate_ecn {
-            ce && !before
-        } else {
-            before != self.ecn_echo || data.cwr
-        }
+        before != self.ecn_echo || data.cwr
     }
 
     /// Takes the sender's request, if it makes one (draft-ietf-quic-ack-frequency, "Sending Acknowledgments"). Returns whether
@@ -323,6 +330,7 @@ impl Receiver {
         self.delayed.on_ack();
         self.stats.compressed += u64::from(self.compression.on_ack());
         self.acknowledged = next;
+        self.marks_since_ack = 0;
         self.stats.acks += 1;
         self.stats.dsacks += u64::from(sacks.dsack().is_some());
         Segment {
