@@ -9,22 +9,23 @@ struct Version {
     /// The files with the limit, and with what is taken.
     limit: &'static str,
     taken: &'static str,
-    /// The fields of `memory.stat` that are contents of files. The kernel drops those when memory is short.
-    cache: [&'static str; 2],
+    /// The fields of `memory.stat` that the kernel drops when memory is short: contents of files, and its own caches where it counts
+    /// them.
+    reclaimable: &'static [&'static str],
 }
 
 const V1: Version = Version {
     is_of: |controllers| controllers.split(',').any(|name| name == "memory"),
     limit: "memory.limit_in_bytes",
     taken: "memory.usage_in_bytes",
-    cache: ["total_inactive_file", "total_active_file"],
+    reclaimable: &["total_inactive_file", "total_active_file"],
 };
 
 const V2: Version = Version {
     is_of: str::is_empty,
     limit: "memory.max",
     taken: "memory.current",
-    cache: ["inactive_file", "active_file"],
+    reclaimable: &["inactive_file", "active_file", "slab_reclaimable"],
 };
 
 /// The files that say where the control groups are.
@@ -52,10 +53,11 @@ impl Version {
         let taken = number(self.taken).unwrap_or_default();
         let stat = read(&group.join("memory.stat")).unwrap_or_default();
         let fields = stat.lines().filter_map(|line| line.split_once(' '));
-        let cache = fields.filter(|(name, _)| self.cache.contains(name));
-        let cache = cache.filter_map(|(_, bytes)| bytes.parse::<u64>().ok());
-        let cache = cache.fold(0, u64::saturating_add);
-        Some(limit.saturating_sub(taken.saturating_sub(cache)))
+        let reclaimable = fields
+            .filter(|(name, _)| self.reclaimable.contains(name))
+            .filter_map(|(_, bytes)| bytes.parse::<u64>().ok())
+            .fold(0, u64::saturating_add);
+        Some(limit.saturating_sub(taken.saturating_sub(reclaimable)))
     }
 }
 
@@ -137,9 +139,9 @@ mod tests {
         assert_eq!(with(&files), Some(5000));
         files.push((current, "4500\n"));
         assert_eq!(with(&files), Some(500));
-        let text = "anon 1200\nfile 3300\ninactive_file 3000\nactive_file 200\nfile_mapped x\n";
+        let text = "anon 1200\nfile 3300\ninactive_file 3000\nactive_file 200\nfile_mapped x\nslab_reclaimable 40\n";
         files.push((stat, text));
-        assert_eq!(with(&files), Some(3700));
+        assert_eq!(with(&files), Some(3740));
         files.push(("/sys/fs/cgroup/system.slice/memory.current", "9500\n"));
         assert_eq!(with(&files), Some(0));
     }
