@@ -111,7 +111,7 @@ impl Episode {
             self.is_over = !has_more || self.has_ended();
             events = events.wrapping_add(1);
             if events.is_multiple_of(EVENTS) && !go_on() {
-                // What was decided is decided: the next call goes on to the decision that this one would have come to.
+                // The decision was taken. The next call goes on to the one that this call would have ended at.
                 self.is_new = true;
                 return Ok(None);
             }

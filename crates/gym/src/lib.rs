@@ -1,6 +1,6 @@
 //! Environments for those who train controllers: an agent is the congestion controller of one flow of a scenario.
 //!
-//! A simulator calls its controllers, and whoever learns wants to call the simulator. So an [`Episode`] stops the run after the
+//! A simulator calls its controllers, and whoever trains one wants to call the simulator. So an [`Episode`] stops the run after the
 //! event at which a decision is due. The agent gets an observation, and its decision holds from the next ACK or timeout on. A
 //! controller with the same [`View`] of its connection decides at the same ACKs, so that its run is the episode's. Only if several
 //! ACKs arrive at one instant does an episode stop behind all of them, and a controller at the first.

@@ -4,7 +4,7 @@ use super::{Bbr3, State};
 use crate::controller::AckFrequency;
 
 impl Bbr3 {
-    /// The guidance for each phase. The draft does not name Drain, which waits for ACKs to end.
+    /// The guidance for each phase. The draft does not name Drain, which ends only when ACKs arrive.
     ///
     /// "If a sender that has requested reduced ACK frequency observes that it frequently exhausts C.cwnd before the next ACK
     /// arrives, it SHOULD increase the requested ACK frequency": here, if the window was full in the latest round trip.

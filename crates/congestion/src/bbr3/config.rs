@@ -15,8 +15,8 @@ pub struct Config {
     /// Whether the short-term bounds ignore losses while the delivery rates are those of the flow's own slower sending,
     /// in Drain, DOWN and ProbeRTT. The draft responds to all losses.
     pub ignore_self_limited: bool,
-    /// Whether the least RTT is as BBRv1's: one estimate that lasts ten seconds, after which ProbeRTT searches. ProbeRTT then
-    /// keeps the window that it enters with, half a BDP by the estimate before (issue 109 of the draft's authors, open).
+    /// Whether the least RTT is as BBRv1's: one estimate that lasts ten seconds, after which ProbeRTT searches. The window of
+    /// ProbeRTT is then half a BDP by the estimate before (issue 109 of the draft's authors, open).
     pub bbr1_min_rtt: bool,
 }
 

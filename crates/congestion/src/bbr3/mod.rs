@@ -33,9 +33,9 @@
 //!
 //! Each state has a file: `startup`, `drain`, `probe_bw` with its four, `probe_rtt`. So has each part of the model:
 //! `max_bw`, `min_rtt`, `long_term`, `short_term`, `extra_acked`; the timing of probes: `probe_timing`; the window:
-//! `cwnd`; the frequency of ACKs: `ack_frequency`; and the undoing of spurious losses: `undo`. The parts shared with BBRv1 are in `crate::bbr`: the filters of
-//! the bandwidth and of the least RTT, the plateau of a full pipe, aggregation, the stay in ProbeRTT, the window, the
-//! pacing rate and the quantum. Rounds are shared by all.
+//! `cwnd`; the frequency of ACKs: `ack_frequency`; and the undoing of spurious losses: `undo`. The parts shared with
+//! BBRv1 are in `crate::bbr`: the filters of the bandwidth and of the least RTT, the plateau of a full pipe,
+//! aggregation, the stay in ProbeRTT, the window, the pacing rate and the quantum. Rounds are shared by all.
 //!
 //! Each function names the draft's pseudocode that it follows, and each file its section. The controller is that
 //! pseudocode and nothing else, unless a [setting](Config) says so. Where the draft is open, the function says so.
