@@ -1,7 +1,5 @@
 //! `fullpipe-proof evaluate`: the built-in controllers by RFC 9743.
 
-use std::path::PathBuf;
-
 use clap::Args;
 use evaluate::{Comparison, Criteria, Evaluation, Extent, REFERENCES, Subject, Work};
 use lab::EngineKind;
@@ -13,8 +11,8 @@ use report::{Marks, Table};
 use scenario::FlowSpec;
 use tables::numbers;
 
-use crate::files::document::Document;
 use crate::files::machine;
+use crate::options::document_options::DocumentOptions;
 use crate::options::work_options::WorkOptions;
 
 /// The marks that enclose the section.
@@ -40,18 +38,13 @@ pub struct Options {
     only: Vec<String>,
     #[command(flatten)]
     work: WorkOptions,
-    /// Replace the results in this document, between `<!-- evaluate: begin -->` and `<!-- evaluate: end -->`
-    #[arg(long, value_name = "FILE")]
-    document: Option<PathBuf>,
-    /// Compare the results with those in the document of --document, and leave it as it is. The exit code is 0 if they are
-    /// the same, and 1 if they differ
-    #[arg(long, requires = "document")]
-    check: bool,
+    #[command(flatten)]
+    document: DocumentOptions,
 }
 
 /// Runs the experiments and judges each controller.
 pub fn run(options: &Options) -> Result<(), Failure> {
-    let document = Document::asked_or_compared(options.document.as_deref(), MARKS, options.check)?;
+    let document = options.document.document(MARKS)?;
     let criteria = Criteria::named(&options.only);
     let criteria = criteria.map_err(|unknown| Failure::usage(format_args!("--only: {unknown}")))?;
     let extent = if options.quick {

@@ -15,8 +15,8 @@ use proof::study::{Length, Population, Shelf, Source};
 use studies::runs::Batch;
 use tables::numbers;
 
-use crate::files::document::Document;
 use crate::files::machine;
+use crate::options::document_options::DocumentOptions;
 use crate::options::work_options::WorkOptions;
 
 /// Compare the median RTT with BBR and with CUBIC under each version of the population's assumptions
@@ -34,18 +34,13 @@ pub struct Options {
     members: NonZeroUsize,
     #[command(flatten)]
     work: WorkOptions,
-    /// Replace the results in this document, between `<!-- population: begin -->` and `<!-- population: end -->`
-    #[arg(long, value_name = "FILE")]
-    document: Option<PathBuf>,
-    /// Compare the results with those in the document of --document, and leave it as it is. The exit code is 0 if they are
-    /// the same, and 1 if they differ
-    #[arg(long, requires = "document")]
-    check: bool,
+    #[command(flatten)]
+    document: DocumentOptions,
 }
 
 /// Runs every version.
 pub fn run(options: &Options) -> Result<(), Failure> {
-    let document = Document::asked_or_compared(options.document.as_deref(), MARKS, options.check)?;
+    let document = options.document.document(MARKS)?;
     let shelf = Shelf::or_built_in(options.scenarios.as_deref(), "");
     let versions = Source::versions(&shelf).map_err(Failure::usage)?;
     let population = Population {

@@ -1,7 +1,6 @@
 //! `fullpipe-proof variants`: finds the studies that run only the current BBR, and runs them with that of Linux 4.19.
 
 use std::collections::HashMap;
-use std::path::PathBuf;
 
 use clap::Args;
 use lab::EngineKind;
@@ -16,8 +15,8 @@ use proof::variants::{self, Comparison, MARKS};
 use studies::runs::{Batch, Findings};
 use tables::numbers;
 
-use crate::files::document::Document;
 use crate::files::machine;
+use crate::options::document_options::DocumentOptions;
 use crate::options::work_options::WorkOptions;
 
 /// Find the studies of claims and figures that run only the current BBR, and compare it with that of Linux 4.19
@@ -35,13 +34,8 @@ pub struct Options {
     quick: bool,
     #[command(flatten)]
     work: WorkOptions,
-    /// Replace the results in this document, between `<!-- variants: begin -->` and `<!-- variants: end -->`
-    #[arg(long, value_name = "FILE")]
-    document: Option<PathBuf>,
-    /// Compare the results with those in the document of --document, and leave it as it is. The exit code is 0 if they are
-    /// the same, and 1 if they differ
-    #[arg(long, requires = "document")]
-    check: bool,
+    #[command(flatten)]
+    document: DocumentOptions,
 }
 
 /// A study of claims or of a figure.
@@ -58,12 +52,12 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     } else {
         Length::Whole
     };
-    if options.document.is_some() && (options.quick || !options.names.is_empty()) {
+    if options.document.is_asked() && (options.quick || !options.names.is_empty()) {
         return Err(Failure::usage(
             "--document: the section has all studies in full; leave out --quick and the names of studies",
         ));
     }
-    let document = Document::asked_or_compared(options.document.as_deref(), MARKS, options.check)?;
+    let document = options.document.document(MARKS)?;
     let table = Table::open(&Shelf::built_in("claims")).map_err(Failure::usage)?;
     let claims = table.choose(&[]).map_err(Failure::usage)?;
     let studied = studied(&claims, &options.names, length)?;
